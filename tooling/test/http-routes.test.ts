@@ -14,6 +14,7 @@ const idle = {
   clock: systemClock,
   version: '0.0.0',
   authenticate: () => undefined,
+  notifications: {},
   tokens: {},
   browsers: {},
   archive: {},

@@ -74,11 +74,11 @@ test('what each package exports', () => {
       AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient CallOptions
       Client ClientOptions ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit
       FetchReader FetchResponse FollowEventsOptions FollowOptions FollowOutputOptions ForkRequest
-      GatewayAddress Health KillReason OnConnectionState OutputItem OutputLine PermissionMode
-      PermissionRule PermissionsClient Problem PromptAccepted PromptRequest RuleScope Session
-      SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus SessionsClient
-      SpawnAgentRequest TraceContext Turn TurnResult WatchOptions Workspace WorkspacesClient
-      WorkspacesFile createClient isAgentprotoError
+      GatewayAddress Health KillReason NotificationsClient OnConnectionState OutputItem OutputLine
+      PermissionMode PermissionRule PermissionsClient Problem PromptAccepted PromptRequest RuleScope
+      Session SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus
+      SessionsClient SpawnAgentRequest TraceContext Turn TurnResult WatchOptions Workspace
+      WorkspacesClient WorkspacesFile createClient isAgentprotoError
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
@@ -86,39 +86,41 @@ test('what each package exports', () => {
       ConfigOption ContentBlock ContextDelivery Cost CreatedTokens Defined DelegationGrant ERRORS EXIT
       EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind FairShares
       GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json LoopLimits
-      MAX_FAILED_RESUMES NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES
-      PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange PermissionOption
-      PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
-      PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
-      RequestFacts RequestPath ResolvedCwd Rewound RotatedToken RuleLifetime RuleMatch RuleScope
-      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
-      SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
-      SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
-      SessionRequest SessionReview SessionSandbox SessionStateName SessionStatus SessionStopped
-      SessionSummary SessionTurn SessionWorktree StatusChange StopReason StoredAgentSession StreamError
-      StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart
-      Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind
-      ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd
-      TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined everySession
-      fromProblem isAgentprotoError isDecision isLive isRecord parseJson promptText randomId settlesWithin
-      summaryOf systemClock toAgentprotoError traceIdOf traceOf
+      MAX_FAILED_RESUMES NOTIFICATION_TYPES NOTIFY_EVENTS NamedToken NewId NewToken Notification
+      NotificationData NotifyEvent OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut
+      PermissionMode PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest
+      PermissionRule PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn
+      REQUEST_STATES RULE_LIFETIMES Refusal Repair RequestFacts RequestPath ResolvedCwd Rewound
+      RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS
+      SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS
+      STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
+      SessionImport SessionPrincipal SessionRequest SessionReview SessionSandbox SessionStateName
+      SessionStatus SessionStopped SessionSummary SessionTurn SessionWorktree StatusChange StopReason
+      StoredAgentSession StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS
+      TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService
+      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext
+      Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage
+      UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber
+      asRecord asString defined everySession fromProblem isAgentprotoError isDecision isLive isRecord
+      parseJson promptText randomId settlesWithin summaryOf systemClock toAgentprotoError traceIdOf
+      traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf CHANGE_BOUNDS ChangeService ChangesQuery ComparedState ConfigRequest
-      DelegationRequest DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest EventReader
-      EventsPage ExportFormat ExportHead Forgotten ForkRequest HookStop InterruptRequest Interrupted
-      JsonOf KillReason MergeWorktreeRequest MergedWorktree OPERATIONS OUTPUT_CURSOR Operation
-      OutputReader ParamsOf PatchQuery PermissionService PromptAccepted PromptRequest ProvisionEvent
-      ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding
-      RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles
-      Route SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds
-      SessionChange SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput
-      SetupStepState SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS
-      TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS
-      USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService
-      WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
-      assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
+      DelegationRequest DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason
+      EventReader EventsPage ExportFormat ExportHead Forgotten ForkRequest HookStop InterruptRequest
+      Interrupted JsonOf KillReason MergeWorktreeRequest MergedWorktree NotificationService
+      NotificationState NotificationTest NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutputReader
+      ParamsOf PatchQuery PermissionService PromptAccepted PromptRequest ProvisionEvent ProvisionPhase
+      ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding RepairReport
+      RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route SearchHit
+      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
+      SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState
+      SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS
+      ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS
+      UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService WaitingQuery
+      WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
+      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
       hasEndedBefore isWithinDepth loopsSchema matchesFilter mayUse mcpServerSchema operationOf parseWire
       permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
       toAgentAnswer visibleWorkspaces
@@ -172,9 +174,9 @@ test('what each package exports', () => {
       OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/runtime
       DEFAULT_PORT DescribeAgent DescribedAgent Gateway GatewayHooks GatewayOptions GatewayStores Hook
-      HookContext HookDenial ListenOptions LogLevel LogOptions OpenAdaptersOptions PromptAttempt Question
-      RequestAsked SpawnAttempt Terminal TlsOptions createGateway describeAgent openAdapters openTokens
-      version
+      HookContext HookDenial ListenOptions LogLevel LogOptions NotifyOptions OpenAdaptersOptions
+      OutboxLimits PromptAttempt Question RequestAsked SpawnAttempt Terminal TlsOptions WebhookOptions
+      createGateway describeAgent openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes
@@ -184,9 +186,10 @@ test('what each package exports', () => {
       parseSecretValue
     @agentproto/server
       Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock Hook HookContext HookDenial Hooks
-      HostNames ListenOptions Listeners LogLevel LogOptions Metrics OfflineOptions OpenTokensOptions
-      PromptAttempt RequestAsked SpawnAttempt TlsOptions browserCodes openAccess openAudit openHome
-      openOfflineAudit openTokens withSessionToken
+      HostNames ListenOptions Listeners LogLevel LogOptions Metrics Notifier NotifierOptions NotifyOptions
+      OfflineOptions OpenTokensOptions OutboxLimits PromptAttempt RequestAsked SpawnAttempt TlsOptions
+      WebhookOptions browserCodes openAccess openAudit openHome openOfflineAudit openTokens
+      withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/session-registry
@@ -330,6 +333,9 @@ test('the commands of agentproto', async () => {
     agentproto config get [--json]
     agentproto config set [--json]
     agentproto config unset [--json]
+    agentproto notify [--no-start]
+    agentproto notify test [--json] [--no-start]
+    agentproto notify status [--json] [--no-start]
     agentproto doctor [--json]
     agentproto support-bundle [--output <file>] [--json]
     agentproto completion

@@ -20,13 +20,14 @@ const COMMANDS: CommandFiles = {
   mcp: () => import('./commands/mcp.js'),
   token: () => import('./commands/token.js'),
   config: () => import('./commands/config.js'),
+  notify: () => import('./commands/notify.js'),
   doctor: () => import('./commands/doctor.js'),
   'support-bundle': () => import('./commands/support-bundle.js'),
   completion: () => import('./commands/completion.js'),
 }
 
 /** The commands that need a gateway. They start one, unless `--no-start` is given. */
-const NEEDS_GATEWAY = new Set(['sessions', 'usage', 'adapters', 'permissions', 'acp', 'mcp', 'token'])
+const NEEDS_GATEWAY = new Set(['sessions', 'usage', 'adapters', 'permissions', 'acp', 'mcp', 'token', 'notify'])
 
 /**
  * Adds the commands that the words name, so that a command loads its own code alone. A word that names none adds all

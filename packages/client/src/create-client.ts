@@ -5,7 +5,7 @@ import { changesClient } from './changes-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
-import { tokensClient, workspacesClient } from './host-clients.js'
+import { notificationsClient, tokensClient, workspacesClient } from './host-clients.js'
 import { permissionsClient } from './permissions-client.js'
 import { sessionsClient } from './sessions-client.js'
 import { Transport } from './transport.js'
@@ -41,6 +41,8 @@ export function createClient(options: ClientOptions) {
     adapters: adaptersClient(transport),
     /** The named tokens; only the answer that creates one has its value. */
     tokens: tokensClient(transport),
+    /** What the gateway notifies its owner of. */
+    notifications: notificationsClient(transport),
     /** First all sessions, then each change; again after a dropped connection. `signal` stops it with `cancelled`. */
     watch: (watching: WatchOptions = {}): AsyncIterable<SessionChange> =>
       follow(transport, changeFeed(sessions, watching)),

@@ -1,4 +1,5 @@
 import type { NamedToken, TokenService, WorkspaceResolver, WorkspaceService } from '@agentproto/contracts'
+import type { NotificationState, NotificationTest } from '@agentproto/contracts/wire'
 import type { Transport } from './transport.js'
 
 /** The named folders of a gateway. */
@@ -14,6 +15,19 @@ export function workspacesClient({ call }: Transport): WorkspacesClient {
     use: (slug) => call('POST /workspaces/:slug/use', { params: { slug } }),
   }
 }
+
+/** What a gateway notifies its owner of; needs the owner or the scope `admin`. */
+export interface NotificationsClient {
+  /** What is sent, and what waits. */
+  state(): Promise<NotificationState>
+  /** Sends a test to each target. @throws `invalid_request` when none is configured */
+  test(): Promise<NotificationTest>
+}
+
+export const notificationsClient = ({ call }: Transport): NotificationsClient => ({
+  state: () => call('GET /notifications', {}),
+  test: () => call('POST /notifications/test', {}),
+})
 
 /** The named tokens of a gateway; needs the owner or the scope `admin`. */
 export function tokensClient({ call }: Transport): TokenService {

@@ -2,7 +2,7 @@
 export { createClient } from './create-client.js'
 export type { AdaptersClient } from './adapters-client.js'
 export type { Client, Health } from './create-client.js'
-export type { WorkspacesClient } from './host-clients.js'
+export type { NotificationsClient, WorkspacesClient } from './host-clients.js'
 export type { ClientOptions, Fetch, FetchInit, FetchReader, FetchResponse, GatewayAddress } from './client-options.js'
 export type { CallOptions, SessionsClient } from './sessions-client.js'
 export {

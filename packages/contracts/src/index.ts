@@ -55,6 +55,8 @@ export type {
   UserPrompt,
 } from './host-event.js'
 export type { Envelope, EventGap, GapNotice, SessionEvent, SessionEventType } from './event-log.js'
+export { NOTIFICATION_TYPES, NOTIFY_EVENTS } from './notification.js'
+export type { Notification, NotificationData, NotifyEvent } from './notification.js'
 export { everySession } from './every-session.js'
 export { isDecision, summaryOf } from './session-summary.js'
 export type { SessionSummary } from './session-summary.js'

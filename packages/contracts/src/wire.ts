@@ -79,6 +79,8 @@ export type { AddWorkspaceRequest } from './wire/host-requests.js'
 export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'
 export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'
 export type { SessionArchive } from './wire/session-archive.js'
+export type { NotificationService } from './wire/notification-service.js'
+export type { DropReason, NotificationState, NotificationTest, NotifyTarget } from './wire/notification-responses.js'
 export type { PermissionService } from './wire/permission-service.js'
 export type {
   AdapterService,

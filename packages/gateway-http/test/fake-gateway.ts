@@ -3,6 +3,7 @@ import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type {
   AdapterService,
   AdapterState,
+  NotificationService,
   SessionArchive,
   UsageService,
   WorktreeService,
@@ -102,6 +103,19 @@ const fakeUsage: UsageService = {
   },
 }
 
+/** A webhook for which two notifications wait. */
+const fakeNotifications: NotificationService = {
+  state: async () => ({
+    on: ['request'],
+    targets: [
+      { target: 'webhook', to: 'https://hooks.example', waiting: 2, delivered: 1, failures: 1, dropped: { full: 3 } },
+    ],
+  }),
+  test: async () => ({
+    results: [{ target: 'webhook', to: 'https://hooks.example', ok: false, problem: 'it answered 500' }],
+  }),
+}
+
 async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
   yield* texts
 }
@@ -153,6 +167,7 @@ export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
     workspaces: fakeWorkspaces(),
     archive: fakeArchive(sessions),
     usage: fakeUsage,
+    notifications: fakeNotifications,
     changes: fakeChanges(sessions),
     worktrees: fakeWorktrees(sessions),
     authenticate: (token) => (token === TOKEN ? OWNER : undefined),

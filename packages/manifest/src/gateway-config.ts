@@ -1,4 +1,4 @@
-import type { Budget } from '@agentproto/contracts'
+import type { Budget, NotifyEvent } from '@agentproto/contracts'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
 import { parseYaml } from './parse-yaml.js'
 import { ProblemList } from './problem.js'
@@ -40,6 +40,18 @@ export interface GatewayConfig {
     readonly files?: number
     readonly bytes?: number
     readonly timeMs?: number
+  }
+  readonly notify?: {
+    /** Of the command line; the gateway does not read it. */
+    readonly terminal?: boolean
+    readonly on?: readonly NotifyEvent[]
+    readonly turnMs?: number
+    readonly delayMs?: number
+    readonly workspaces?: readonly string[]
+    readonly labels?: readonly string[]
+    readonly command?: readonly string[]
+    readonly webhook?: { readonly url?: string; readonly secret?: string; readonly allowPrivate?: boolean }
+    readonly outbox?: { readonly entries?: number; readonly bytes?: number; readonly maxAgeMs?: number }
   }
   readonly audit?: boolean
   readonly allowedHosts?: readonly string[]

@@ -4,6 +4,7 @@ import { closeInOrder } from './close-in-order.js'
 import type { GatewayOptions } from './gateway-options.js'
 import type { Gateway } from './gateway.js'
 import { observe, type Observers } from './observe.js'
+import { type Notifications, openNotifications } from './open-notifications.js'
 import { openSessions, type Sessions } from './open-sessions.js'
 import { openSurfaces, type Surfaces } from './open-surfaces.js'
 import { type Settings, settingsOf } from './settings.js'
@@ -32,6 +33,7 @@ export async function createGateway(options: GatewayOptions = {}): Promise<Gatew
 interface Opened {
   readonly lock: HomeLock | undefined
   observers?: Observers
+  notifications?: Notifications
   sessions?: Sessions
   surfaces?: Surfaces
 }
@@ -40,9 +42,22 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   const observers = (opened.observers = observe(settings))
   const agents = openAgents(settings, observers)
   const access = openAccess(settings, { ...observers, ...agents })
-  const sessions = (opened.sessions = await openSessions(settings, { ...observers, ...access, ...agents }))
+  const notifications = (opened.notifications = openNotifications(settings, observers))
+  const sessions = (opened.sessions = await openSessions(settings, {
+    ...observers,
+    ...access,
+    ...agents,
+    ...notifications,
+  }))
+  await notifications.notifier.start(sessions.sessions)
   agents.watch(sessions.sessions)
-  const surfaces = (opened.surfaces = openSurfaces(settings, { ...observers, ...access, ...agents, ...sessions }))
+  const surfaces = (opened.surfaces = openSurfaces(settings, {
+    ...observers,
+    ...access,
+    ...agents,
+    ...sessions,
+    ...notifications,
+  }))
 
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= closeOpened(opened))
@@ -58,6 +73,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     app: surfaces.app,
     token: access.token,
     tokens: access.tokens,
+    notifications: notifications.notifications,
     home: settings.layout.root,
     listen: async (options = {}) => ({ url: await surfaces.listeners.open(options), token: access.token }),
     close,
@@ -65,11 +81,12 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   }
 }
 
-function closeOpened({ lock, observers, sessions, surfaces }: Opened): Promise<void> {
+function closeOpened({ lock, observers, notifications, sessions, surfaces }: Opened): Promise<void> {
   return closeInOrder([
     // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
     () => sessions?.close(),
     () => surfaces?.close(CLOSE_GRACE_MS),
+    () => notifications?.notifier.close(),
     () => observers?.log.write('info', 'closed', { pid: process.pid }),
     () => observers?.audit.close(),
     () => observers?.log.close(),

@@ -2,7 +2,7 @@ import type { Clock } from '@agentproto/contracts'
 import type { ArmLimits } from '@agentproto/contracts/agent'
 import type { AgentHost, LaunchOptions } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/provisioning'
-import type { GatewayHooks, ListenOptions, LogOptions } from '@agentproto/server'
+import type { GatewayHooks, ListenOptions, LogOptions, NotifyOptions } from '@agentproto/server'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import type { CheckpointOptions } from './recording.js'
 import type { GatewayStores } from './stores.js'
@@ -66,6 +66,8 @@ export interface GatewayOptions {
   readonly audit?: boolean
   /** What the embedder observes, changes or denies. */
   readonly hooks?: GatewayHooks
+  /** What the owner is notified of, and how. Default: nothing. */
+  readonly notify?: NotifyOptions
   readonly clock?: Clock
   /** Called with problems that are no call's error: a file moved aside, a leftover process ended, an internal error. */
   readonly onProblem?: (problem: string) => void

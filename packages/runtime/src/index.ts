@@ -16,10 +16,13 @@ export type {
   ListenOptions,
   LogLevel,
   LogOptions,
+  NotifyOptions,
+  OutboxLimits,
   PromptAttempt,
   RequestAsked,
   SpawnAttempt,
   TlsOptions,
+  WebhookOptions,
 } from '@agentproto/server'
 export type { GatewayStores } from './stores.js'
 export { version } from './version.js'

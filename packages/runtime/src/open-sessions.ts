@@ -5,6 +5,7 @@ import { openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { endLeftovers } from './end-leftovers.js'
+import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
 import { recording } from './recording.js'
@@ -15,7 +16,7 @@ import { stores } from './stores.js'
 export type Sessions = Awaited<ReturnType<typeof openSessions>>
 
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
-export async function openSessions(settings: Settings, parts: Observers & Access & Agents) {
+export async function openSessions(settings: Settings, parts: Observers & Access & Agents & Notifications) {
   const { clock, address } = settings
   const {
     adapters,
@@ -28,6 +29,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     log,
     audit,
     metrics,
+    notifier,
   } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const registry = await openSessionRegistry({
@@ -38,7 +40,10 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     workspaces,
     clock,
     onProblem,
-    onEvents,
+    onEvents(events, urgent) {
+      onEvents(events, urgent)
+      notifier.events(events)
+    },
     onUsage: metrics.usage,
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),

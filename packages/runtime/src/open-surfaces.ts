@@ -4,6 +4,7 @@ import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/ser
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
+import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Sessions } from './open-sessions.js'
 import type { Settings } from './settings.js'
@@ -12,12 +13,13 @@ import { version } from './version.js'
 export type Surfaces = ReturnType<typeof openSurfaces>
 
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
-export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions) {
+export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions & Notifications) {
   const { clock, allowedHosts, allowedOrigins, layout, inMemory, address, listen: defaults } = settings
-  const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens } = parts
+  const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens, notifications } =
+    parts
   const { authenticate, revoked, onProblem, audit, log, metrics } = parts
   const documents = { archive, usage, worktrees, changes }
-  const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, clock, version }
+  const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, notifications, clock, version }
   const onRefused = audit.refused
   const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })
   const names = new HostNames(clock)
@@ -31,7 +33,7 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     browsers: browserCodes(tokens, clock, revoked),
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
-    metrics: (streams) => metrics.text(sessions, streams),
+    metrics: async (streams) => metrics.text(sessions, streams, await notifications.state()),
     signal: ending.signal,
     onRefused,
     onError: (error, { method, path }) => onProblem(`${method} ${path}: ${stackOf(error)}`),

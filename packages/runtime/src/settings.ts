@@ -27,13 +27,14 @@ export async function settingsOf(given: GatewayOptions): Promise<Settings> {
 /** Without such a file, its parser is not loaded. */
 async function withConfig(options: GatewayOptions, path: string): Promise<GatewayOptions> {
   if (!existsSync(path)) return options
-  const { sessions, limits, executables, log, checkpoints, ...config } = await readConfig(path)
+  const { sessions, limits, executables, log, checkpoints, notify, ...config } = await readConfig(path)
   return {
     ...config,
     ...options,
     sessions: { ...sessions, ...options.sessions },
     limits: { ...limits, ...options.limits },
     log: { ...log, ...options.log },
+    notify: { ...notify, ...options.notify },
     checkpoints: { ...checkpoints, ...options.checkpoints },
     executables: { ...executables, ...options.executables },
   }

@@ -40,6 +40,8 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'GET /metrics': NONE,
   'ALL /mcp': { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
   'GET /events': NONE,
+  'GET /notifications': NONE,
+  'POST /notifications/test': NONE,
   'GET /requests': NONE,
   'GET /search': { path: '/search?q=mark' },
   'GET /usage': NONE,

@@ -13,7 +13,11 @@ test('13.5 metrics count the tokens and the cost that agents reported, with labe
   })
   metrics.usage({ ...nothing, cost: [{ amount: 2, currency: 'XYZ' }] })
   metrics.usage({ ...nothing, unreported: 1 })
-  const text = await metrics.text({ list: async () => ({ sessions: [] }) }, { open: 0, refused: 0, behind: 0 })
+  const text = await metrics.text(
+    { list: async () => ({ sessions: [] }) },
+    { open: 0, refused: 0, behind: 0 },
+    { on: [], targets: [] },
+  )
   for (const line of [
     'agentproto_tokens_total{kind="input"} 100',
     'agentproto_tokens_total{kind="output"} 10',

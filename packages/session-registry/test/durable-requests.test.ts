@@ -171,7 +171,7 @@ test('an orderly end of the gateway interrupts what waits as a crash does; a kil
   )
   await expect.poll(async () => (await registry.waiting()).requests.length, { timeout: 10_000 }).toBe(2)
   await registry.kill(killed?.id ?? '', owner)
-  expect(await registry.requests(killed?.id)).toMatchObject([
+  expect(await registry.requests(killed?.id ?? '')).toMatchObject([
     { state: 'resolved', answeredBy: { type: 'session-end' } },
   ])
   await registry.close()

@@ -203,8 +203,8 @@ test('14.2.2 the requests of all sessions are listed oldest first, a page at a t
   const page = await registry.waiting({ limit: 1 })
   expect(page.requests).toEqual(all.slice(0, 1))
   // The place is found also when what it names is answered meanwhile.
-  const [{ sessionId = '', requestId = '' } = {}] = page.requests
-  await registry.answer({ id: sessionId, requestId }, { outcome: 'selected', optionId: 'no' }, owner)
+  const [{ sessionId: id, requestId } = { sessionId: '', requestId: '' }] = page.requests
+  await registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'no' }, owner)
   const rest = await registry.waiting({ limit: 3, after: page.nextCursor })
   expect(rest).toEqual({ requests: all.slice(1) })
   await expect(registry.waiting({ after: 'x' })).rejects.toMatchObject({ code: 'invalid_request' })

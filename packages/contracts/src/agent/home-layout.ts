@@ -35,6 +35,8 @@ export function homeLayout(root: string) {
     rules: at('rules'),
     /** What sessions used, one file per day. */
     usage: at('usage'),
+    /** Webhooks that are not delivered yet, one file per notification. */
+    outbox: at('outbox'),
     /** The install and setup state of agents, one file per adapter. */
     provisioning: at('provisioning'),
   }

@@ -4,6 +4,7 @@ import * as ask from './host-requests.js'
 import * as is from './host-responses.js'
 import { waitingQuerySchema } from './requests.js'
 import { requestPage, rule, ruleRemoved, rules } from './session-responses.js'
+import { notificationState, notificationTest } from './notification-responses.js'
 import * as tools from './tools.js'
 
 const WORKSPACE_RULES = ['workspace_not_found', 'cwd_invalid', 'storage_failed'] as const satisfies readonly ErrorCode[]
@@ -65,6 +66,17 @@ export const hostOperations = {
       requestPage,
       'Oldest first: pending requests, and interrupted ones of sessions that can be resumed',
     ),
+  }),
+  'GET /notifications': admin('getNotifications', {
+    summary: 'Returns what notifications are sent, and what waits in the outbox',
+    calls: 'notifications.state',
+    answers: ok(notificationState, 'The state of each target'),
+  }),
+  'POST /notifications/test': admin('testNotifications', {
+    summary: 'Sends a test to each target',
+    calls: 'notifications.test',
+    action: 'notifications-test',
+    answers: ok(notificationTest, 'How each target answered'),
   }),
   'GET /workspaces': read('listWorkspaces', {
     summary: 'Lists the named folders (AIP-46 §Workspaces)',

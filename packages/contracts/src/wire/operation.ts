@@ -4,6 +4,7 @@ import { defined } from '../json.js'
 import type { Scope } from '../principal.js'
 import type { WorkspaceService } from '../workspace.js'
 import type { ChangeService } from './change-service.js'
+import type { NotificationService } from './notification-service.js'
 import type { PermissionService } from './permission-service.js'
 import type { AdapterService } from './provisioning.js'
 import type { SessionArchive } from './session-archive.js'
@@ -31,6 +32,8 @@ export interface Services {
   readonly tokens: TokenService
   /** Logs in browsers by a code. */
   readonly browsers: BrowserLogin
+  /** What the owner is notified of. */
+  readonly notifications: NotificationService
 }
 
 /** `<service>.<method>`, or what only the HTTP surface itself answers. */

@@ -11,7 +11,7 @@ const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8
 export function hostHandlers(deps: HttpDeps, streams: Streams) {
   const { workspaces, health, version } = deps
   // The routes of a service that is absent are not added.
-  const { permissions, tokens, mcp, metrics, openApi } = deps as Required<HttpDeps>
+  const { permissions, tokens, notifications, mcp, metrics, openApi } = deps as Required<HttpDeps>
   return {
     'GET /health': () => ({ ...health?.(), ok: true, version }),
     'GET /openapi.json': async () => (await openApi()) as { readonly openapi: '3.1.1' },
@@ -47,6 +47,9 @@ export function hostHandlers(deps: HttpDeps, streams: Streams) {
       await permissions.removeRule({ workspaceSlug: slug }, ruleId, by)
       return { ok: true, ruleId }
     },
+
+    'GET /notifications': () => notifications.state(),
+    'POST /notifications/test': ({ by }) => notifications.test(by),
 
     'GET /tokens': async () => ({ tokens: await tokens.list() }),
     'POST /tokens': ({ body, by }) => tokens.create(body, by),

@@ -137,6 +137,7 @@ const DETAILS: DetailsTable = {
   'tokens.create': ({ name: token, scope, workspaces }, by) => ({ by, about: { token, scope, workspaces } }),
   'tokens.revoke': (token, by, options) => ({ by, about: { token, ...options } }),
   'tokens.rotate': (token, by, options) => ({ by, about: { token, ...options } }),
+  'notifications.test': (by) => ({ by }),
   'workspaces.add': ({ path, slug: workspace, use }, by) => ({ by, about: { workspace, path, use } }),
   'workspaces.remove': (workspace, by) => ({ by, about: { workspace } }),
   'workspaces.use': (workspace, by) => ({ by, about: { workspace } }),

@@ -1,6 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { everySession, SESSION_STATUSES, type SessionEvent, type Usage } from '@agentproto/contracts'
-import type { SessionService, StreamStats } from '@agentproto/contracts/wire'
+import type { NotificationState, SessionService, StreamStats } from '@agentproto/contracts/wire'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Upper bounds of the buckets of a turn's duration, in seconds. */
@@ -27,6 +27,14 @@ export class Metrics {
   readonly #tokens = this.#counter('tokens_total', 'Tokens that agents reported, by kind.', 'kind')
   readonly #cost = this.#counter('cost_total', 'Cost that agents reported, by currency.', 'currency')
   readonly #unreported = this.#counter('turns_unreported_total', 'Turns that reported neither tokens nor a cost.')
+  readonly #notified = this.#counter('notifications_total', 'Notifications that were delivered, by target.', 'target')
+  readonly #notifyFailures = this.#counter('notification_failures_total', 'Attempts that failed, by target.', 'target')
+  readonly #unnotified = this.#counter(
+    'notifications_dropped_total',
+    'Notifications never delivered, by reason.',
+    'reason',
+  )
+  readonly #outbox = this.#gauge('notifications_waiting', 'Notifications that wait for their target.', 'target')
   readonly #cpu = this.#counter('cpu_seconds_total', 'Processor time of the gateway’s process.')
   readonly #sessions = this.#gauge('sessions', 'Sessions by status.', 'status')
   readonly #busy = this.#gauge('sessions_busy', 'Sessions with a running turn.')
@@ -82,8 +90,13 @@ export class Metrics {
   }
 
   /** Prometheus' text format, 0.0.4. */
-  async text(sessions: Pick<SessionService, 'list'>, streams: StreamStats): Promise<string> {
+  async text(
+    sessions: Pick<SessionService, 'list'>,
+    streams: StreamStats,
+    { targets }: NotificationState,
+  ): Promise<string> {
     await this.#setSessions(sessions)
+    this.#setNotifications(targets)
     this.#streams.set(streams.open)
     this.#lag.set(streams.behind)
     setTotal(this.#refused, streams.refused)
@@ -99,6 +112,16 @@ export class Metrics {
       this.#queued.inc(queuedPrompts)
       if (turn.state === 'busy') this.#busy.inc()
       if (turn.state === 'awaiting-input') this.#awaitingInput.inc()
+    }
+  }
+
+  #setNotifications(targets: NotificationState['targets']): void {
+    for (const metric of [this.#notified, this.#notifyFailures, this.#unnotified]) metric.reset()
+    for (const { target, waiting, delivered, failures, dropped } of targets) {
+      this.#outbox.set({ target }, waiting)
+      this.#notified.inc({ target }, delivered)
+      this.#notifyFailures.inc({ target }, failures)
+      for (const [reason, count] of Object.entries(dropped)) this.#unnotified.inc({ reason }, count)
     }
   }
 

@@ -60,10 +60,10 @@ export type {
   SessionFilter,
   SpawnAgentRequest,
   TurnQuery,
-  WaitingQuery,
   WorktreeRequest,
 } from './wire/requests.js'
 export { hasEndedBefore, matchesFilter } from './wire/session-filter.js'
+export type { WaitingQuery } from './wire/waiting-query.js'
 export { CHANGE_BOUNDS } from './wire/change-requests.js'
 export type {
   ChangesQuery,

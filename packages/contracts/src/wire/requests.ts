@@ -301,12 +301,6 @@ export const turnQuerySchema = z.strictObject({
   waitSeconds: z.coerce.number().int().min(0).max(BOUNDS.waitSeconds).optional(),
 })
 
-export const waitingQuerySchema = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(BOUNDS.requestsMax).optional(),
-  after: z.string().max(200).optional().describe('nextCursor of the previous page'),
-})
-export type WaitingQuery = z.infer<typeof waitingQuerySchema>
-
 export const outputQuerySchema = z.strictObject({
   lastN: z.coerce.number().int().min(1).max(BOUNDS.outputLinesMax).optional(),
 })

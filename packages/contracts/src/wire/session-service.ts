@@ -1,4 +1,5 @@
 import type { SessionBounds } from './access.js'
+import type { WaitingQuery } from './waiting-query.js'
 import type { AgentAnswer } from '../agent-request.js'
 import type { EventBatch } from '../event-log.js'
 import type { OutputItem } from '../output-line.js'
@@ -15,7 +16,6 @@ import type {
   SessionFilter,
   SpawnAgentRequest,
   TurnQuery,
-  WaitingQuery,
 } from './requests.js'
 import type {
   Forgotten,

@@ -53,7 +53,7 @@ interface Run extends Omit<DesktopInput, 'env'> {
   readonly signal: AbortSignal
 }
 
-function run({ command, args, env, stdin, clock, signal }: Run): Promise<string | undefined> {
+async function run({ command, args, env, stdin, clock, signal }: Run): Promise<string | undefined> {
   const child = spawn(command, args, {
     env,
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -75,17 +75,20 @@ function run({ command, args, env, stdin, clock, signal }: Run): Promise<string 
   // A program that does not read its input closes it.
   child.stdin.on('error', () => undefined)
   child.stdin.end(stdin)
-  return new Promise<string | undefined>((resolve) => {
+  const exited = new Promise<string | undefined>((resolve) => {
     child.once('error', (error) => resolve(error.message))
     // Not `close`: what the program left in the background may hold its stderr open.
     child.once('exit', (code, by) => {
-      if (code === 0) return resolve(cause)
-      resolve(cause ?? `it ended with ${code === null ? String(by) : `exit code ${code}`}: ${stderr.trim()}`)
+      const how = code === null ? String(by) : `exit code ${code}`
+      resolve(cause ?? (code === 0 ? undefined : `it ended with ${how}: ${stderr.trim()}`))
     })
-  }).finally(async () => {
+  })
+  try {
+    return await exited
+  } finally {
     timer.cancel()
     signal.removeEventListener('abort', onAbort)
     child.stderr.destroy()
     await ended
-  })
+  }
 }

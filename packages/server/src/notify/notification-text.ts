@@ -14,8 +14,9 @@ const CONTROLS = /[\u0000-\u001F\u007F-\u009F\u2028\u2029\p{Bidi_Control}]+/gu
 /** Words of an agent or a caller: one line without control characters, bounded. */
 export function boundedTitle(text: string): string {
   const line = text.replace(CONTROLS, ' ').replace(/\s+/g, ' ').trim()
-  const chars = [...line.slice(0, 8 * TITLE_CHARS)]
-  return chars.length <= TITLE_CHARS ? chars.join('') : `${chars.slice(0, TITLE_CHARS - 1).join('')}…`
+  // By code points: half of a pair is no text.
+  const chars = Array.from(line.slice(0, 8 * TITLE_CHARS))
+  return chars.length <= TITLE_CHARS ? line : `${chars.slice(0, TITLE_CHARS - 1).join('')}…`
 }
 
 export function notificationText({ event, data }: Notification): NotificationText {

@@ -68,7 +68,7 @@ export class Outbox {
       return []
     })
     let unreadable = 0
-    for (const name of names.toSorted()) {
+    for (const name of names.toSorted((a, b) => (a < b ? -1 : 1))) {
       const entry = await readEntry(directory, name)
       if (entry !== undefined) this.#put(entry)
       else {

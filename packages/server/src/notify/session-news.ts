@@ -39,28 +39,19 @@ export class SessionNews {
     // The answer of a rule is in the same batch as its request.
     const answered = new Set(events.flatMap((each) => (each.type === 'agent-prompt-resolved' ? [each.requestId] : [])))
     for (const event of events) {
-      switch (event.type) {
-        case 'user-prompt':
-          if (event.sent !== false) this.#turnStarts.set(event.sessionId, Date.parse(event.ts))
-          break
-        case 'agent-prompt':
-          if (!answered.has(event.requestId)) this.#hold(event.requestId, requestNews(event))
-          break
-        case 'agent-prompt-resolved':
-          this.#release(event.requestId)
-          break
-        case 'turn-end':
-          this.#turnEnded(event)
-          break
-        case 'session-stopped':
-          this.#stopped(event)
-      }
+      if (event.type === 'user-prompt' && event.sent !== false)
+        this.#turnStarts.set(event.sessionId, Date.parse(event.ts))
+      else if (event.type === 'agent-prompt' && !answered.has(event.requestId))
+        this.#hold(event.requestId, requestNews(event))
+      else if (event.type === 'agent-prompt-resolved') this.#release(event.requestId)
+      else if (event.type === 'turn-end') this.#turnEnded(event)
+      else if (event.type === 'session-stopped') this.#stopped(event)
     }
   }
 
   /** Nothing is reported any more. Idempotent. */
   close(): void {
-    for (const key of [...this.#held.keys()]) this.#release(key)
+    for (const key of this.#held.keys()) this.#release(key)
   }
 
   #turnEnded(event: SessionEvent & { readonly type: 'turn-end' }): void {

@@ -3,6 +3,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import type { Clock, Timer } from '@agentproto/contracts'
 import { fsPath, pathText } from '../git/path-text.js'
 import { Skipped } from '../git-errors.js'
+import { inSlices } from '../slice.js'
 import type { FolderRoot } from './folder-root.js'
 
 /** What git opens in each folder that it enters. For the other end of a pipe it would wait as long as it may. */
@@ -143,15 +144,22 @@ async function pipeIn(folder: string): Promise<string | undefined> {
 async function* foldersWithPipes(top: string, known: ReadonlySet<string>): AsyncGenerator<string> {
   const waiting = [top]
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    const entries = await readdir(fsPath(at), { withFileTypes: true, encoding: 'buffer' }).catch(() => [])
-    const named = entries.map((entry) => ({ entry, name: pathText(entry.name) }))
-    const isPipe = named.some(({ entry, name }) => entry.isFIFO() && OPENED_BY_GIT.includes(name))
-    const isNested = named.some(({ name }) => name === '.git')
-    if (at !== top && isPipe) yield at
-    else if (at === top || !isNested)
-      for (const { entry, name } of named) {
-        const path = `${at}/${name}`
-        if (entry.isDirectory() && name !== '.git' && !known.has(path)) waiting.push(path)
-      }
+    const { hasPipe, isRepository, folders } = await contentOf(at)
+    if (at !== top && hasPipe) yield at
+    else if (at === top || !isRepository) await inSlices(folders, (path) => known.has(path) || waiting.push(path))
   }
+}
+
+async function contentOf(folder: string) {
+  const entries = await readdir(fsPath(folder), { withFileTypes: true, encoding: 'buffer' }).catch(() => [])
+  const folders: string[] = []
+  let hasPipe = false
+  let isRepository = false
+  await inSlices(entries, (entry) => {
+    const name = pathText(entry.name)
+    if (name === '.git') isRepository = true
+    else if (entry.isDirectory()) folders.push(`${folder}/${name}`)
+    else if (entry.isFIFO() && OPENED_BY_GIT.includes(name)) hasPipe = true
+  })
+  return { hasPipe, isRepository, folders }
 }

@@ -273,7 +273,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions diff [--turn <number>] [--since-review] [--stat] [--name-only] [--json] [--no-start]
     agentproto sessions review [--turn <number>] [--json] [--no-start]
     agentproto sessions rewind [--turn <number>] [--checkpoint <id>] [--dry-run] [--force] [--json] [--no-start]
-    agentproto sessions merge [--strategy <name>] [-m, --message <text>] [--json] [--no-start]
+    agentproto sessions merge [--strategy <name>] [-m, --message <text>] [--force] [--json] [--no-start]
     agentproto sessions discard [--force] [--json] [--no-start]
     agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]

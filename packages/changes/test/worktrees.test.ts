@@ -83,7 +83,8 @@ test('13.4 what cannot be created is refused with a reason, and leaves nothing',
   await refused({ repository: await tempFolder() }, 'repository_invalid')
   await refused({ repository: empty }, 'repository_invalid')
   await refused({ branch: 'main' }, 'branch_invalid')
-  for (const branch of ['-x', 'a b', 'a..b', '', 'HEAD', 'x.lock', 'a\0b']) await refused({ branch }, 'branch_invalid')
+  for (const branch of ['-x', 'a b', 'a..b', '', 'HEAD', '@', 'x.lock', 'a\0b'])
+    await refused({ branch }, 'branch_invalid')
   await refused({ base: 'nothing' }, 'branch_invalid')
   await refused({ base: '--exec=x' }, 'branch_invalid')
   await refused({ at: repo }, 'path_invalid')
@@ -227,9 +228,13 @@ test('13.4 a checkout of the target with changes in the same files is refused an
   const repo = await repository({ 'a.txt': 'a\n', 'b.txt': 'b\n', '.gitignore': 'built\n' })
   const tree = await worktree(repo)
   await commit(tree.path, { 'a.txt': 'theirs\n' })
+  let dirty = ['a.txt']
   const refused = async (): Promise<void> => {
     const before = [await read(repo), git(repo, 'for-each-ref')]
-    await expect(worktrees.merge(tree, { strategy: 'merge' })).rejects.toMatchObject({ code: 'checkout_dirty' })
+    await expect(worktrees.merge(tree, { strategy: 'merge' })).rejects.toMatchObject({
+      code: 'checkout_dirty',
+      parts: { data: { files: dirty } },
+    })
     expect([await read(repo), git(repo, 'for-each-ref')]).toEqual(before)
   }
   await write(repo, { 'a.txt': 'mine\n' })
@@ -241,6 +246,7 @@ test('13.4 a checkout of the target with changes in the same files is refused an
   git(tree.path, 'add', '-f', 'built')
   git(tree.path, 'commit', '-q', '-m', 'built')
   await write(repo, { built: 'mine, ignored\n' })
+  dirty = ['built']
   await refused()
   await rm(join(repo, 'built'))
   git(repo, 'checkout', '-q', '-b', 'elsewhere')

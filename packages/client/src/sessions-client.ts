@@ -80,7 +80,7 @@ export function sessionsClient(transport: Transport) {
       call('POST /sessions/:id/kill', { params: { id }, body }),
     /**
      * Merges the branch of its worktree into its base, all or nothing; uncommitted work is committed first.
-     * @throws `not_supported` without a worktree, `turn_in_progress`, `merge_conflict`, `checkout_dirty`
+     * @throws `not_supported` without a worktree, `turn_in_progress`, `folder_in_use`, `merge_conflict`, `checkout_dirty`
      */
     merge: (id: string, body: MergeWorktreeRequest = {}) =>
       call('POST /sessions/:id/worktree/merge', { params: { id }, body }),

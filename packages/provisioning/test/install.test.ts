@@ -39,7 +39,13 @@ test.each([
   ['pacman', 'pacman', {}, 'linux', 'pacman -S --noconfirm --needed agent-tool'],
   ['choco', 'choco', {}, 'win32', 'choco install agent-tool --yes --no-progress'],
   ['scoop', 'scoop', {}, 'win32', 'scoop install agent-tool'],
-  ['pip', 'pip3', { user: true }, 'linux', 'pip3 install --disable-pip-version-check --no-input --user agent-tool>=1.0.0,<2.0.0'],
+  [
+    'pip',
+    'pip3',
+    { user: true },
+    'linux',
+    'pip3 install --disable-pip-version-check --no-input --user agent-tool>=1.0.0,<2.0.0',
+  ],
 ] as const)('%s is run with its real arguments', async (method, tool, more, os, call) => {
   const host = hostOf({ platform: { os, arch: 'x64' } })
   recorder(host.bin, tool, host.bin)

@@ -473,3 +473,28 @@ test(
     }
   },
 )
+
+test('13.4 a checkout in which another session works is not updated, unless forced', needs('git'), async () => {
+  const served = await servedGateway()
+  const repo = await repository()
+  const one = await worker(served, { cwd: repo })
+  await one.work('write one.txt 1')
+  const main = await served.spawn({ cwd: join(repo, 'src'), permissionMode: 'approve-all' })
+  const owner = { type: 'owner', name: 'owner' } as const
+  await served.gateway.sessions.prompt(main.id, { prompt: 'hang' }, owner)
+  // A session in another worktree is not in the way.
+  const other = await worker(served, { cwd: repo })
+  await served.gateway.sessions.prompt(other.session.id, { prompt: 'hang' }, owner)
+  const before = git(repo, 'rev-parse', 'main', one.session.worktree?.branch ?? '')
+  const refused = await one.merge()
+  expect(refused).toMatchObject({ status: 409, body: { code: 'folder_in_use' } })
+  expect(JSON.stringify(refused.body)).toContain(main.id)
+  expect(git(repo, 'rev-parse', 'main', one.session.worktree?.branch ?? '')).toBe(before)
+  expect(existsSync(join(repo, 'one.txt'))).toBe(false)
+  expect(await one.merge({ force: true })).toMatchObject({ status: 200, body: { commits: 2 } })
+  await one.work('write two.txt 2')
+  expect(await one.merge()).toMatchObject({ status: 409 })
+  await served.gateway.sessions.interrupt(main.id, owner)
+  await served.gateway.sessions.waitTurn(main.id, 1)
+  expect(await one.merge()).toMatchObject({ status: 200 })
+})

@@ -91,9 +91,18 @@ export class Checkout {
       await this.#git(['read-tree', '-m', '-u', '--dry-run', from, to])
     } catch (thrown) {
       if (!(thrown instanceof GitFailure)) throw thrown
-      throw this.#refused('has changes in the files that the merge changes', { cause: thrown })
+      const files = await this.#changedInBoth(from, to)
+      throw this.#refused('has changes in the files that the merge changes', { files, cause: thrown })
     }
     await this.#git(['read-tree', '-m', '-u', from, to])
+  }
+
+  /** Files that differ here from the commit, and that the other commit changes too. */
+  async #changedInBoth(from: string, to: string): Promise<readonly string[]> {
+    const changed = new Set(await this.#list(['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, to]))
+    const staged = await this.#list(['diff-index', '--cached', '-z', '--name-only', '--no-renames', from])
+    const found = [...staged, ...(await this.#unstaged())].filter((path) => changed.has(path))
+    return [...new Set(found)].toSorted()
   }
 
   async #refuseOverwrites(from: string, to: string): Promise<void> {

@@ -26,6 +26,8 @@ export async function mergeWorktree(
   const result = await merge.run(request.strategy)
   const moves = source.commit === branch ? [] : [{ branch: worktree.branch, from: branch, to: source.commit }]
   if (result.commit !== target) moves.unshift({ branch: into, from: target, to: result.commit })
+  const checkout = result.commit === target ? undefined : await checkoutOf(repository, into)
+  if (checkout !== undefined) request.beforeUpdate?.(checkout)
   repository.beginWrites()
   await moveAll(repository, moves, into)
   await source.finish()
@@ -177,8 +179,8 @@ class Merge {
 async function moveAll(repository: Repository, moves: readonly BranchMove[], into: string): Promise<void> {
   if (moves.length === 0) return
   const target = moves.find(({ branch }) => branch === into)
-  const listed = (await repository.worktrees()).find(({ branch }) => branch === into)
-  const checkout = listed === undefined ? undefined : await Checkout.open(repository, listed.path)
+  const folder = await checkoutOf(repository, into)
+  const checkout = folder === undefined ? undefined : await Checkout.open(repository, folder)
   if (target !== undefined) await checkout?.move(target.from, target.to)
   try {
     await repository.moveBranches(moves, 'agentproto: merge')
@@ -187,6 +189,10 @@ async function moveAll(repository: Repository, moves: readonly BranchMove[], int
     throw thrown
   }
 }
+
+/** Where a branch is checked out. */
+const checkoutOf = async (repository: Repository, branch: string): Promise<string | undefined> =>
+  (await repository.worktrees()).find((each) => each.branch === branch)?.path
 
 const treeOf = (repository: Repository, commit: string): Promise<string> =>
   repository.text(['rev-parse', '--verify', `${commit}^{tree}`])

@@ -134,7 +134,7 @@ export class Repository {
   }
 
   async isBranchName(branch: string): Promise<boolean> {
-    if (branch.startsWith('-') || branch === 'HEAD' || branch.includes('\0')) return false
+    if (branch.startsWith('-') || branch === 'HEAD' || branch === '@' || branch.includes('\0')) return false
     const call = { args: ['check-ref-format', refOf(branch)], accept: [0, 1], signal: this.signal }
     return (await this.#refs.run(call)).exitCode === 0
   }

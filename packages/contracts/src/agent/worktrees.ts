@@ -53,6 +53,11 @@ export interface MergeWorktree extends Abortable {
   readonly into?: string
   /** Whether uncommitted work is committed to the branch first; else it is refused. */
   readonly commitFirst?: boolean
+  /**
+   * Called with the folder of the checkout that is to be updated, if there is one, before anything is changed. It throws to
+   * refuse.
+   */
+  readonly beforeUpdate?: (checkout: string) => void
 }
 
 export interface MergeResult {

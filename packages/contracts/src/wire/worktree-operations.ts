@@ -24,7 +24,15 @@ export const worktreeOperations = {
     action: 'merge',
     body: ask.mergeRequestSchema,
     answers: ok(is.worktreeMerged, 'It is merged'),
-    errors: [...WORKTREE, 'turn_in_progress', 'merge_conflict', 'checkout_dirty', 'branch_invalid', 'worktree_unsaved'],
+    errors: [
+      ...WORKTREE,
+      'turn_in_progress',
+      'folder_in_use',
+      'merge_conflict',
+      'checkout_dirty',
+      'branch_invalid',
+      'worktree_unsaved',
+    ],
   }),
   'POST /sessions/:id/worktree/discard': operate('discardWorktree', {
     summary: 'Deletes the session’s worktree, and its branch if it was created for it',

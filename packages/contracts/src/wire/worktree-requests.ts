@@ -4,6 +4,7 @@ import { MERGE_STRATEGIES } from '../agent/worktrees.js'
 export const mergeRequestSchema = z.strictObject({
   strategy: z.enum(MERGE_STRATEGIES).optional().describe('Default merge'),
   message: z.string().min(1).max(16_384).optional().describe('Message of the commits that are made; it has a default'),
+  force: z.boolean().optional().describe('Also while another session works in the checkout that is updated'),
 })
 export type MergeWorktreeRequest = z.infer<typeof mergeRequestSchema>
 

@@ -10,7 +10,7 @@ import type { DiscardWorktreeRequest, MergeWorktreeRequest } from './worktree-re
 export interface WorktreeService {
   /**
    * Merges the branch into its base, all or nothing. Uncommitted work is committed to the branch first; ignored files are not.
-   * @throws `turn_in_progress`, `merge_conflict` with `data.files`, `checkout_dirty` with `data.files`, `branch_invalid`
+   * @throws `turn_in_progress`, `folder_in_use`, `merge_conflict` with `data.files`, `checkout_dirty` with `data.files`, `branch_invalid`
    */
   merge(id: string, request: MergeWorktreeRequest, by: Principal): Promise<MergeResult>
   /**

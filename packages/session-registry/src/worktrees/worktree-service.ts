@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { sep } from 'node:path'
 import { AgentprotoError, type Principal } from '@agentproto/contracts'
 import type { MergeResult, StoredWorktree, Worktrees } from '@agentproto/contracts/agent'
 import type { DiscardWorktreeRequest, MergeWorktreeRequest, WorktreeService } from '@agentproto/contracts/wire'
@@ -26,8 +27,13 @@ export class SessionWorktreeService implements WorktreeService {
     assertNoAgent(by, 'merge a worktree')
     const { session, worktree, git } = await this.#find(id, by)
     for (const other of this.#liveIn(worktree)) assertIdle(other)
-    const { strategy = 'merge', message = messageFor(session) } = request
-    return git.merge(worktree, { strategy, message, commitFirst: true })
+    const { strategy = 'merge', message = messageFor(session), force = false } = request
+    return git.merge(worktree, {
+      strategy,
+      message,
+      commitFirst: true,
+      ...(force ? {} : { beforeUpdate: (checkout) => this.#assertUnused(checkout) }),
+    })
   }
 
   async discard(id: string, { force = false }: DiscardWorktreeRequest, by: Principal): Promise<void> {
@@ -73,12 +79,35 @@ export class SessionWorktreeService implements WorktreeService {
     throw new AgentprotoError('repository_invalid', 'The worktree of the session is gone', { expected: worktree.path })
   }
 
+  /**
+   * An agent that works in the checkout would read and write files of two states, or commit what the merge brings as its own.
+   * @throws `folder_in_use`
+   */
+  #assertUnused(checkout: string): void {
+    const working = this.#host.sessions.live.find(
+      ({ state }) => state.session.turn.state !== 'idle' && worksIn(checkout, state),
+    )
+    if (working === undefined) return
+    throw new AgentprotoError('folder_in_use', 'Another session works in the checkout of the branch', {
+      given: `${checkout}, where a turn of ${working.id} runs`,
+      hint: 'Merge after that turn, or with "force" (sessions merge --force)',
+    })
+  }
+
   #liveIn({ path }: StoredWorktree): readonly SessionActor[] {
     const { sessions } = this.#host
     const ids = new Set(sessions.inWorktree(path))
     return sessions.live.filter(({ id }) => ids.has(id))
   }
 }
+
+/** A worktree may be in a folder of the checkout. */
+const worksIn = (checkout: string, { spawn, session }: SessionActor['state']): boolean =>
+  (spawn.roots ?? [session.cwd]).some(
+    (folder) => isAt(folder, checkout) && !isAt(folder, spawn.worktree?.path ?? `${folder}${sep}`),
+  )
+
+const isAt = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}${sep}`)
 
 /** While a turn runs, files may be half written. @throws `turn_in_progress` */
 function assertIdle({ id, state }: SessionActor): void {

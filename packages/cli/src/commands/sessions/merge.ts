@@ -8,6 +8,7 @@ import { openSession } from '../../session-ref.js'
 interface MergeOptions {
   readonly strategy?: MergeStrategy
   readonly message?: string
+  readonly force?: boolean
 }
 
 export const define: Define = (command) =>
@@ -16,13 +17,15 @@ export const define: Define = (command) =>
     .argument('<id>')
     .choice('--strategy <name>', 'how (default: merge)', MERGE_STRATEGIES)
     .option('-m, --message <text>', 'message of the commits that are made')
+    .option('--force', 'also while another session works in the checkout that is updated')
     .json()
     .examples('sessions merge try', 'sessions merge try --strategy squash -m "Fix the cart"')
     .run(merge)
 
-async function merge(context: CliContext, ref: string, { strategy, message }: MergeOptions): Promise<CommandResult> {
+async function merge(context: CliContext, ref: string, options: MergeOptions): Promise<CommandResult> {
   const { client, session } = await openSession(context, ref)
-  const request = defined({ strategy, message })
+  const { strategy, message, force } = options
+  const request = defined({ strategy, message, force })
   const merged = await withProgress(context, 'Merging', () => client.sessions.merge(session.id, request))
   const { commits, into, commit } = merged
   print(

@@ -155,3 +155,12 @@ test('--instructions precede the prompt, as given or from a file', async () => {
     stderr: expect.stringContaining('cannot be read'),
   })
 })
+
+test('14.4.3 a run that reaches its budget or its loop limit fails with that reason', async () => {
+  const overspent = await run('usage 9 100; hang', '--budget-cost', '5')
+  expect(overspent).toMatchObject({ code: 1 })
+  expect(overspent.stderr).toContain('The budget of the run is used up. Allow more with --budget-cost')
+  const looping = await run('loop 20; hang', '--loop-stop', '5')
+  expect(looping).toMatchObject({ code: 1 })
+  expect(looping.stderr).toContain('The agent repeated the same call with the same result.')
+})

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { defined } from '@agentproto/contracts'
+import { AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
+import type { Client } from '@agentproto/client'
 import type { CliCommand } from '../cli-command.js'
 import { warn, type CliContext } from '../cli-context.js'
 import { addLimitOptions, limitsOf, type LimitOptions } from '../budget-options.js'
@@ -74,10 +75,31 @@ async function runOnce(
       const session = await withNextStep(startSteps(adapter), () => limits.race(() => client.sessions.start(request)))
       for (const warning of session.warnings) warn(context, warning)
       const detailsCommand = `agentproto run ${adapter} --output jsonl`
-      return driveTurn(context, { client, session, prompt, output, limits, detailsCommand })
+      const turn = driveTurn(context, { client, session, prompt, output, limits, detailsCommand })
+      return turn.catch(async (thrown: unknown) => {
+        throw thrown === limits.stoppedBy ? thrown : await withItsLimit(client, session.id, thrown)
+      })
     })
   } finally {
     // Kept until the gateway has closed: a signal before that must not leave agents behind.
     limits.release()
+  }
+}
+
+/** A limit interrupts the turn and ends the session, whose record says which limit that was. */
+async function withItsLimit({ sessions }: Client, id: string, thrown: unknown): Promise<unknown> {
+  if (!isAgentprotoError(thrown) || thrown.code !== 'cancelled') return thrown
+  await sessions.kill(id)
+  switch ((await sessions.get(id)).stopReason) {
+    case 'budget_exceeded':
+      return new AgentprotoError('budget_exceeded', 'The budget of the run is used up', {
+        hint: 'Allow more with --budget-cost, --budget-tokens or --budget-minutes',
+      })
+    case 'loop_detected':
+      return new AgentprotoError('prompt_failed', 'The agent repeated the same call with the same result', {
+        hint: 'Allow more with --loop-stop',
+      })
+    default:
+      return thrown
   }
 }

@@ -1,4 +1,4 @@
-import { isLive, type Session } from '@agentproto/contracts'
+import { type AgentRequest, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { requestTitle, toolSubject } from './render/request-title.js'
 import { sessionState } from './render/session-text.js'
@@ -21,18 +21,25 @@ export async function notesOf(client: Client, sessions: readonly Session[]): Pro
 
 /** What a session that waits asks, else its last output line. Undefined for none, and when it cannot be read. */
 export const noteOf = (client: Client, session: Session): Promise<string | undefined> =>
-  isWaiting(session) ? questionOf(client, session.id) : lastLineOf(client, session.id)
+  isWaiting(session) ? questionOf(client, session) : lastLineOf(client, session.id)
 
 const isWaiting = (session: Session): boolean => sessionState(session) === 'waiting'
 const hasOutput = ({ lastOutputAt }: Session): boolean => lastOutputAt !== undefined
 
-async function questionOf(client: Client, id: string): Promise<string | undefined> {
+async function questionOf(client: Client, { id, cwd }: Session): Promise<string | undefined> {
   const requests = await client.sessions.requests(id).catch(() => [])
   const [first, ...more] = requests.filter(({ state }) => state === 'pending')
   if (first === undefined) return undefined
-  const subject = first.request.kind === 'permission' ? toolSubject(first.request.toolCall) : undefined
-  const text = [subject, requestTitle(first.request)].filter(Boolean).join(' · ')
+  const text = questionText(first.request, cwd)
   return more.length === 0 ? text : `(1 of ${more.length + 1}) ${text}`
+}
+
+/** The command or file first: a long title must not hide it. */
+function questionText(request: AgentRequest, cwd: string): string {
+  const title = requestTitle(request)
+  const subject = request.kind === 'permission' ? toolSubject(request.toolCall) : undefined
+  const near = subject?.startsWith(`${cwd}/`) === true ? subject.slice(cwd.length + 1) : subject
+  return near === undefined || title.includes(near) ? title : `${near} · ${title}`
 }
 
 async function lastLineOf(client: Client, id: string): Promise<string | undefined> {

@@ -1,118 +1,116 @@
-import type { ConnectionState } from '@agentproto/client'
-import { isLive, type Session, type SessionStateName } from '@agentproto/contracts'
+import type { Client, ConnectionState } from '@agentproto/client'
 import type { SessionChange } from '@agentproto/contracts/wire'
-import { isCtrl, type Key } from './attach/keyboard.js'
+import type { Key } from './attach/keyboard.js'
 import { openLiveScreen } from './attach/live-screen.js'
 import { paintFor, type CliContext } from './cli-context.js'
+import { type Cockpit, performAction, refreshQuestions } from './cockpit/cockpit-actions.js'
+import { CockpitScreen } from './cockpit/cockpit-screen.js'
+import { NoteFeed } from './cockpit/note-feed.js'
 import { connect } from './daemon/connect.js'
-import { cut } from './render/fit.js'
-import { inOrder, nextKey, orderMark, type SessionOrder, type SortKey } from './render/session-order.js'
-import { sessionState } from './render/session-text.js'
-import { renderSessions } from './render/sessions-table.js'
+import type { SortKey } from './render/session-order.js'
+import { filterOf, type SessionListOptions } from './session-list-options.js'
 import { noteOf } from './session-notes.js'
 
-/** Ages are shown in seconds: the table is redrawn at least once and at most ten times per second. */
-const TICK_MS = 1_000
+/** Ages are shown in seconds; a guard of keys changes what it says within one: redrawn at least and at most so often. */
+const TICK_MS = 250
 const FRAME_MS = 100
 
-interface WatchOptions {
-  readonly alive?: boolean
-  readonly state?: SessionStateName
+interface WatchOptions extends SessionListOptions {
   readonly sort?: SortKey
+  /** Whether the person chooses one session to attach to, and the list ends with that. */
+  readonly isPicker?: boolean
 }
 
-/** `agentproto sessions --watch`: the table, redrawn when sessions change, until q or Ctrl-C. */
-export async function watchSessions(
-  context: CliContext,
-  { alive, state: shown, sort = 'age' }: WatchOptions,
-): Promise<void> {
+/** `agentproto sessions --watch`: every session on a line, kept up to date, and keys to act on them, until q or Ctrl-C. */
+export async function watchSessions(context: CliContext, options: WatchOptions): Promise<void> {
   const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
-  const board = new Board(
-    (session) => (alive !== true || isLive(session)) && (shown === undefined || sessionState(session) === shown),
-    (session) => noteOf(client, session),
-  )
-  board.order = { key: sort, isReversed: false }
-  const quit = new AbortController()
-  const screen = openLiveScreen(context, {
-    rows: () => ({ live: { rows: board.rows(context) } }),
-    onKey(key) {
-      if (isCtrl(key, 'c') || key.name === 'q' || key.name === 'escape') quit.abort()
-      else board.sortBy(key)
-    },
-    onStop: () => quit.abort(),
-    frameMs: FRAME_MS,
-    tickMs: TICK_MS,
+  const screen = new CockpitScreen({
+    order: { key: options.sort ?? 'age', isReversed: false },
+    filterAt: (now, all) => filterOf({ ...options, all }, now),
+    all: options.all === true,
   })
+  const quit = new AbortController()
+  const view = openView(context, screen, { onKey: (key) => handle(key), onStop: () => quit.abort() })
+  const cockpit: Cockpit = {
+    context,
+    client,
+    screen,
+    lend: (use) => view.lend(use),
+    quit: () => quit.abort(),
+    isPicker: options.isPicker === true,
+  }
+  function handle(key: Key): void {
+    const now = Date.now()
+    const action = screen.key(key, now)
+    if (action !== undefined) void performAction(cockpit, action, { key, now }).finally(() => view.update())
+  }
   try {
-    const onState = (state: ConnectionState): void => {
-      board.isDisconnected = state.state === 'reconnecting' && state.attempt > 0
-      screen.update()
-    }
-    for await (const change of client.watch({ signal: quit.signal, onState })) {
-      board.apply(change, () => screen.update())
-      screen.update()
-    }
+    await follow(cockpit, { signal: quit.signal, update: () => view.update() })
   } catch (thrown) {
     if (!quit.signal.aborted) throw thrown
   } finally {
-    screen.close(board.rows(context).slice(0, -1))
+    view.close()
   }
 }
 
-/** All sessions and their order, as the rows of the screen. */
-class Board {
-  readonly #sessions = new Map<string, Session>()
-  readonly #lastLines = new Map<string, string>()
-  readonly #isShown: (session: Session) => boolean
-  readonly #readLine: (session: Session) => Promise<string | undefined>
-  isDisconnected = false
-  order: SessionOrder = { key: 'age', isReversed: false }
+interface ViewEvents {
+  readonly onKey: (key: Key) => void
+  readonly onStop: () => void
+}
 
-  constructor(isShown: (session: Session) => boolean, readLine: (session: Session) => Promise<string | undefined>) {
-    this.#isShown = isShown
-    this.#readLine = readLine
+function openView(context: CliContext, screen: CockpitScreen, events: ViewEvents): ReturnType<typeof openLiveScreen> {
+  const { stdout } = context
+  const paint = paintFor(context, stdout)
+  return openLiveScreen(context, {
+    ...events,
+    rows() {
+      const { columns: width = 80, rows: height = 24 } = stdout
+      return { live: screen.view({ paint, width, height, now: Date.now() }) }
+    },
+    frameMs: FRAME_MS,
+    tickMs: TICK_MS,
+  })
+}
+
+/** Shows the changes of all sessions until the signal aborts. */
+async function follow(
+  cockpit: Cockpit,
+  { signal, update }: { readonly signal: AbortSignal; readonly update: () => void },
+): Promise<void> {
+  const { client, screen } = cockpit
+  const notes = notesFor(client, screen, update)
+  const refresh = setInterval(() => notes.refresh(screen.list.visible), FRAME_MS)
+  const onState = (state: ConnectionState): void => {
+    screen.setConnected(!(state.state === 'reconnecting' && state.attempt > 0))
+    update()
   }
-
-  apply(change: SessionChange, onLine: () => void): void {
-    if (change.type === 'forgotten') {
-      this.#sessions.delete(change.id)
-      this.#lastLines.delete(change.id)
-      return
+  try {
+    for await (const change of client.watch({ signal, onState })) {
+      applyChange(cockpit, notes, change)
+      update()
     }
-    const before = this.#sessions.get(change.session.id)
-    this.#sessions.set(change.session.id, change.session)
-    if (isLive(change.session) && before?.lastOutputAt !== change.session.lastOutputAt)
-      void this.#refreshLine(change.session, onLine)
+  } finally {
+    clearInterval(refresh)
   }
+}
 
-  /** `s` sorts by the next column, `r` reverses the order. */
-  sortBy({ name, ctrl, meta }: Key): void {
-    if (ctrl || meta) return
-    if (name === 's') this.order = nextKey(this.order)
-    if (name === 'r') this.order = { ...this.order, isReversed: !this.order.isReversed }
-  }
+const notesFor = (client: Client, screen: CockpitScreen, update: () => void): NoteFeed =>
+  new NoteFeed({
+    read: (session) => noteOf(client, session),
+    onNote(id, note) {
+      screen.list.setNote(id, note)
+      update()
+    },
+  })
 
-  rows(context: CliContext): string[] {
-    const { columns: width = 80, rows: height = 24 } = context.stdout
-    const paint = paintFor(context, context.stdout)
-    const { order } = this
-    const sessions = inOrder([...this.#sessions.values()].filter(this.#isShown), order)
-    const lines = renderSessions({ sessions, order, now: Date.now(), width, paint, notes: this.#lastLines })
-    const room = Math.max(3, height - 2)
-    const fitting =
-      lines.length > room ? [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more`)] : lines
-    const last = this.isDisconnected
-      ? paint.yellow(cut('The gateway does not answer; reconnecting. q quits.', width))
-      : paint.dim(
-          cut(`q quits; the sessions keep running. s sorts (${order.key} ${orderMark(order)}), r reverses.`, width),
-        )
-    return [...fitting, last]
-  }
-
-  async #refreshLine(session: Session, onLine: () => void): Promise<void> {
-    const line = await this.#readLine(session)
-    if (line === undefined || !this.#sessions.has(session.id)) return
-    this.#lastLines.set(session.id, line)
-    onLine()
-  }
+function applyChange(cockpit: Cockpit, notes: NoteFeed, change: SessionChange): void {
+  const { screen } = cockpit
+  const before = change.type === 'session' ? screen.list.get(change.session.id) : undefined
+  screen.apply(change)
+  if (change.type !== 'session') return
+  const { session } = change
+  notes.changed(session, before)
+  if (screen.asked?.id === session.id && before?.pendingRequests !== session.pendingRequests)
+    // The dialog stays as it is when the requests cannot be read; an answer to a gone one is refused.
+    void refreshQuestions(cockpit, session).catch(() => undefined)
 }

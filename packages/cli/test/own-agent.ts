@@ -12,12 +12,14 @@ interface OwnAgentOptions {
   readonly flags?: readonly string[]
   /** Default: the demo agent. */
   readonly agent?: string
+  /** Whether its sessions share one process. */
+  readonly isShared?: boolean
 }
 
 /** Adds an adapter, without installing it: the demo agent, with a login if wanted. */
 export async function ownAgent(
   home: string,
-  { needsLogin = false, flags = [], agent = DEMO }: OwnAgentOptions = {},
+  { needsLogin = false, flags = [], agent = DEMO, isShared = false }: OwnAgentOptions = {},
 ): Promise<{ readonly login: string }> {
   const at = join(folder('adapter'), 'own')
   mkdirSync(at)
@@ -33,6 +35,7 @@ export async function ownAgent(
     sandbox: { provider: 'local' },
     protocol: 'acp',
     acp: './ACP.md',
+    ...(isShared ? { metadata: { agentproto: { process: 'shared' } } } : {}),
   }
   const write = (name: string, content: unknown) =>
     writeFileSync(join(at, name), `---\n${JSON.stringify(content)}\n---\n`)

@@ -44,8 +44,15 @@ export class RequestDialogs {
     this.#asked.delete(requestId)
   }
 
+  /** What is added after it is shown again from the beginning, even if it was shown before. */
   clear(): void {
     this.#asked.clear()
+    this.#open = undefined
+  }
+
+  /** A key did something else, such as to open the questions; it may be held down until one is shown. */
+  hold(key: Key, now: number): void {
+    this.#guard.refusal(key, now)
   }
 
   key(key: Key, now: number): DialogAction | undefined {

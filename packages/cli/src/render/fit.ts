@@ -6,7 +6,7 @@ export function cut(text: string, width: number): string {
   if (width <= 0) return ''
   let kept = ''
   let used = 0
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
+  for (const { segment } of SEGMENTS.segment(text)) {
     const next = columnsOf(segment)
     if (used + next > width - 1) break
     kept += segment
@@ -23,4 +23,18 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
 }
 
 /** The columns that the text takes in a terminal. Plain ASCII, nearly all text here, needs no segmentation. */
-export const columnsOf = (text: string): number => (/^[\u0020-\u007E]*$/.test(text) ? text.length : stringWidth(text))
+export const columnsOf = (text: string): number => (/^[\u0020-\u007E]*$/.test(text) ? text.length : measured(text))
+
+const SEGMENTS = new Intl.Segmenter()
+/** A screen measures the same names again with every frame, and each takes much longer than to look it up. */
+const known = new Map<string, number>()
+const [MAX_KNOWN, MAX_CHARS] = [5_000, 500]
+
+function measured(text: string): number {
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const columns = stringWidth(text)
+  if (known.size >= MAX_KNOWN) known.clear()
+  if (text.length <= MAX_CHARS) known.set(text, columns)
+  return columns
+}

@@ -14,7 +14,7 @@ export interface SessionOrder {
 type Compare = (a: Session, b: Session) => number
 
 /** First those that wait for a user, then those that work, then those that have ended. */
-const RANK: Readonly<Record<SessionStateName, number>> = {
+export const RANK: Readonly<Record<SessionStateName, number>> = {
   waiting: 0,
   busy: 1,
   starting: 2,

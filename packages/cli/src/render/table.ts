@@ -33,7 +33,8 @@ export function layoutTable<Row>(
   rows: readonly Row[],
   width: number,
 ): TableLayout<Row> {
-  const cells = columns.map((column) => ({ column, texts: rows.map((row) => column.cell(row)) }))
+  // What is longer than the table needs no exact measure.
+  const cells = columns.map((column) => ({ column, texts: rows.map((row) => column.cell(row).slice(0, width)) }))
   const sized = fitColumns(cells, width).map(({ column, size }) => ({ column, size }))
   const titles = sized.map(({ column, size }) => pad(column.title, size, column.align)).join(' '.repeat(GAP))
   return {

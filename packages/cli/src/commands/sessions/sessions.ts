@@ -10,19 +10,21 @@ const HELP = `
 Examples:
   $ agentproto sessions --watch
   $ agentproto sessions --sort state
-  $ agentproto sessions --state waiting
+  $ agentproto sessions --workspace shop --since 2h
+  $ agentproto sessions --attach
   $ agentproto sessions start demo --label try --attach
   $ agentproto sessions prompt try "read README.md" --wait
   $ agentproto sessions answer try --allow
   $ agentproto sessions events try -f
   $ agentproto sessions diff try
 
-In --watch, s sorts by the next column, r reverses the order, q quits.
+In --watch, the keys act on the selected session: Enter attaches, y opens its question, ? lists all keys.
 <id> is the id of a session, its first characters, or the label.`
 
 interface SessionsOptions extends JsonOption, SessionListOptions {
   readonly watch?: boolean
-  readonly attach?: string
+  /** True without an id. */
+  readonly attach?: string | true
   readonly tree?: boolean
   readonly sort?: SortKey
 }
@@ -31,8 +33,8 @@ export const define: Define = (command) => {
   command
     .description('list, watch, attach to and drive sessions')
     .enablePositionalOptions()
-    .option('-w, --watch', 'show the list live')
-    .option('-a, --attach <id>', 'talk to a session')
+    .option('-w, --watch', 'show the list live, with keys to act on each session')
+    .option('-a, --attach [id]', 'talk to a session; without an id, to one that you choose')
     .choice('--sort <column>', 'column to sort by, also for --watch', SORT_KEYS)
   addSessionListOptions(command)
     .option('--tree', 'show each session below the one that started it')
@@ -73,6 +75,7 @@ export const children: CommandFiles = {
 
 async function show(context: CliContext, options: SessionsOptions): Promise<CommandResult | void> {
   const { attach, json, tree, watch } = options
+  if (attach === true) return (await import('../../attach/attach-chosen.js')).attachChosen(context, options)
   if (attach !== undefined) return (await import('../../attach/attach-session.js')).attachSession(context, attach)
   if (json !== true && tree === true) return (await import('../../session-tree.js')).printTree(context, options)
   if (json !== true && watch === true && isInteractive(context))

@@ -1,0 +1,307 @@
+import type { Session, SessionRequest } from '@agentproto/contracts'
+import type { SessionChange, SessionFilter } from '@agentproto/contracts/wire'
+import { isCtrl, type Key } from '../attach/keyboard.js'
+import { LineEditor } from '../attach/line-editor.js'
+import type { LiveRows } from '../attach/live-area.js'
+import { RequestDialogs } from '../attach/request-dialogs.js'
+import { columnsOf, cut } from '../render/fit.js'
+import { nextKey, orderMark, type SessionOrder } from '../render/session-order.js'
+import { sessionName } from '../render/session-text.js'
+import { type CockpitAction, type Command, COMMANDS, killing, problemWith } from './cockpit-command.js'
+import { cockpitHelp } from './cockpit-keys.js'
+import { type Confirmation, ConfirmDialog } from './confirm-dialog.js'
+import { ScrollView } from './scroll-view.js'
+import { type Grouping, GROUPINGS, type ListFrame, SessionList } from './session-list.js'
+import { countsLine } from './counts-line.js'
+
+export interface CockpitOptions {
+  readonly order: SessionOrder
+  /** Which sessions are listed, at a time in milliseconds; `all`: also those that ended long ago. */
+  readonly filterAt: (now: number, all: boolean) => SessionFilter
+  readonly all: boolean
+}
+
+/** What covers the list. */
+type Cover =
+  | { readonly type: 'text'; readonly view: ScrollView }
+  | { readonly type: 'questions'; readonly session: Session; readonly ids: Set<string> }
+  | { readonly type: 'confirm'; readonly dialog: ConfirmDialog; readonly action: CockpitAction }
+
+/** The line in which something is typed, below the list. */
+type Line =
+  | { readonly type: 'filter'; readonly editor: LineEditor }
+  | { readonly type: 'prompt'; readonly editor: LineEditor; readonly session: Session }
+
+/**
+ * The screen of `sessions --watch`: changes and keys in, rows and actions out. It has no terminal and calls nothing. A key acts
+ * on the session that was drawn as selected, never on one that took its place since.
+ */
+export class CockpitScreen {
+  readonly list: SessionList
+  readonly #dialogs = new RequestDialogs()
+  #isAll: boolean
+  #cover: Cover | undefined
+  #line: Line | undefined
+  #note = ''
+  #isDisconnected = false
+
+  constructor({ order, filterAt, all }: CockpitOptions) {
+    this.#isAll = all
+    this.list = new SessionList({ order, filterAt: (now) => filterAt(now, this.#isAll) })
+  }
+
+  /** The session whose questions are open. */
+  get asked(): Session | undefined {
+    return this.#cover?.type === 'questions' ? this.#cover.session : undefined
+  }
+
+  apply(change: SessionChange): void {
+    if (change.type === 'forgotten') this.list.forget(change.id)
+    else this.list.put(change.session)
+  }
+
+  setConnected(isConnected: boolean): void {
+    this.#isDisconnected = !isConnected
+  }
+
+  /** A message that is shown until the next key. */
+  note(text: string): void {
+    this.#note = text
+  }
+
+  /** Opens the questions of a session, or replaces those that are open; without any it closes. */
+  showQuestions(session: Session, pending: readonly SessionRequest[]): void {
+    const ids = this.#cover?.type === 'questions' && this.#cover.session.id === session.id ? this.#cover.ids : undefined
+    if (ids === undefined && !this.#isFree) return
+    const open = new Set(pending.map(({ requestId }) => requestId))
+    for (const id of ids ?? []) if (!open.has(id)) this.#dialogs.remove(id)
+    if (ids === undefined) this.#dialogs.clear()
+    for (const request of pending) if (ids?.has(request.requestId) !== true) this.#dialogs.add({ ...request, session })
+    this.#cover = open.size === 0 ? undefined : { type: 'questions', session, ids: open }
+    if (open.size === 0 && ids === undefined) this.#note = `${sessionName(session)} asks nothing.`
+  }
+
+  /** Opens a text to read. */
+  showText(view: ScrollView): void {
+    if (this.#isFree) this.#cover = { type: 'text', view }
+  }
+
+  /** Asks before an action. */
+  confirm(
+    confirmation: Confirmation,
+    action: CockpitAction,
+    opener: { readonly key: Key; readonly now: number },
+  ): void {
+    if (this.#isFree) this.#cover = { type: 'confirm', dialog: new ConfirmDialog(confirmation, opener), action }
+  }
+
+  /** Puts a refused prompt back into the line, unless something else is open by now. */
+  restorePrompt(session: Session, text: string): void {
+    if (!this.#isFree) return
+    const editor = new LineEditor()
+    editor.text = text
+    this.#line = { type: 'prompt', editor, session }
+  }
+
+  key(key: Key, now: number): CockpitAction | undefined {
+    this.#note = ''
+    if (this.#cover !== undefined) return this.#coverKey(this.#cover, key, now)
+    if (this.#line !== undefined) return this.#lineKey(this.#line, key)
+    // Pasted text is for a line; its letters are no commands.
+    if (key.name?.startsWith('paste') === true) return undefined
+    if (isCtrl(key, 'c')) return { type: 'quit' }
+    // Node reports an Escape as one with Alt.
+    return key.ctrl || (key.meta && key.name !== 'escape') ? undefined : this.#listKey(key, now)
+  }
+
+  view(frame: ListFrame): LiveRows {
+    // The last row of a terminal stays free: a row that is written there can scroll the screen.
+    const whole = { ...frame, height: Math.max(4, frame.height - 1) }
+    const cover = this.#cover
+    if (cover === undefined) return this.#listView(whole)
+    if (cover.type === 'questions') return this.#dialogs.view(whole)
+    return { rows: cover.type === 'text' ? cover.view.view(whole) : cover.dialog.view(whole) }
+  }
+
+  /** Whether the list has the keys: what was asked for may come when something else is open. */
+  get #isFree(): boolean {
+    return this.#cover === undefined && this.#line === undefined
+  }
+
+  #coverKey(cover: Cover, key: Key, now: number): CockpitAction | undefined {
+    switch (cover.type) {
+      case 'text':
+        if (cover.view.key(key)) this.#cover = undefined
+        return undefined
+      case 'confirm': {
+        const said = cover.dialog.key(key, now)
+        if (said !== undefined) this.#cover = undefined
+        return said === 'yes' ? cover.action : undefined
+      }
+      case 'questions':
+        return this.#questionKey(cover.session, key, now)
+    }
+  }
+
+  #questionKey(session: Session, key: Key, now: number): CockpitAction | undefined {
+    const action = isCtrl(key, 'c') ? LEAVE : this.#dialogs.key(key, now)
+    if (action?.type === 'leave') this.#cover = undefined
+    return action?.type === 'answer' ? { ...action, session } : undefined
+  }
+
+  #lineKey(line: Line, key: Key): CockpitAction | undefined {
+    if (key.name === 'escape' || isCtrl(key, 'c')) {
+      this.#line = undefined
+      if (line.type === 'filter') this.list.text = ''
+      return undefined
+    }
+    if (line.type === 'filter' && (key.name === 'up' || key.name === 'down')) {
+      this.list.move(key.name === 'up' ? -1 : 1)
+      return undefined
+    }
+    const text = line.editor.key(key)
+    if (line.type === 'filter') this.list.text = text ?? line.editor.text
+    if (text === undefined) return undefined
+    this.#line = undefined
+    return line.type === 'prompt' && text.trim() !== '' ? { type: 'prompt', session: line.session, text } : undefined
+  }
+
+  #listKey(key: Key, now: number): CockpitAction | undefined {
+    // A letter by what it types: the name of K is k.
+    const pressed = /^\S$/u.test(key.text ?? '') ? (key.text ?? '') : (key.name ?? '')
+    const move = MOVES[pressed]
+    if (move !== undefined) {
+      move(this.list)
+      return undefined
+    }
+    const own = this.#viewKeys[pressed]
+    if (own !== undefined) return own()
+    const command = COMMANDS[pressed]
+    return command === undefined ? undefined : this.#command(command, key, now)
+  }
+
+  /** Keys that change what is shown. */
+  get #viewKeys(): Readonly<Record<string, () => CockpitAction | undefined>> {
+    return {
+      q: () => ({ type: 'quit' }),
+      escape: () => this.#escape(),
+      tab: () => this.#nextWaiting(),
+      '/': () => this.#open({ type: 'filter', editor: editorWith(this.list.text) }),
+      g: () => this.#arrange((list) => (list.grouping = nextGrouping(list.grouping))),
+      s: () => this.#arrange((list) => (list.order = nextKey(list.order))),
+      r: () => this.#arrange((list) => (list.order = { ...list.order, isReversed: !list.order.isReversed })),
+      e: () => this.#toggleAll(),
+      '?': () => this.#help(),
+    }
+  }
+
+  #escape(): CockpitAction | undefined {
+    if (this.list.text === '') return { type: 'quit' }
+    this.list.text = ''
+    return undefined
+  }
+
+  #nextWaiting(): undefined {
+    if (!this.list.moveToWaiting()) this.#note = 'No session of this list waits for you.'
+  }
+
+  #open(line: Line): undefined {
+    this.#line = line
+  }
+
+  #arrange(change: (list: SessionList) => unknown): undefined {
+    change(this.list)
+  }
+
+  #help(): undefined {
+    this.#cover = { type: 'text', view: new ScrollView('Keys of the list', cockpitHelp) }
+  }
+
+  #toggleAll(): undefined {
+    this.#isAll = !this.#isAll
+    this.list.refilter()
+  }
+
+  /** Keys that are about the selected session. */
+  #command(command: Command, key: Key, now: number): CockpitAction | undefined {
+    const session = this.list.selected
+    const problem = session === undefined ? 'No session is selected.' : problemWith(command, session)
+    this.#note = problem ?? ''
+    if (session === undefined || problem !== undefined) return undefined
+    switch (command) {
+      case 'prompt':
+        return this.#open({ type: 'prompt', editor: new LineEditor(), session })
+      case 'kill':
+        this.confirm(killing(session), { type: 'kill', session }, { key, now })
+        return undefined
+      case 'ask':
+        this.#dialogs.hold(key, now)
+        return { type: 'ask', session }
+      case 'attach':
+      case 'diff':
+      case 'interrupt':
+      case 'propose-merge':
+        return { type: command, session }
+    }
+  }
+
+  #listView(frame: ListFrame): LiveRows {
+    const { paint, width, height } = frame
+    const line = this.#lineRow(frame)
+    const { rows, place, counts } = this.list.view({ ...frame, height: height - 3 })
+    const head = countsLine({ states: counts.states, place, width, paint })
+    const below = line === undefined ? this.#hint(frame) : line.row
+    const all = [head, ...rows, this.#noteRow(frame, counts.hidden), below]
+    return line === undefined ? { rows: all } : { rows: all, cursor: { row: all.length - 1, column: line.column } }
+  }
+
+  #lineRow({ paint, width }: ListFrame): { readonly row: string; readonly column: number } | undefined {
+    const line = this.#line
+    if (line === undefined) return undefined
+    const title = cut(line.type === 'filter' ? 'Filter' : `Prompt to ${sessionName(line.session)}`, width >> 1)
+    const start = `${title} ❯ `
+    const { text, column } = line.editor.view(width - columnsOf(start))
+    return { row: paint.bold(start) + text, column: columnsOf(start) + column }
+  }
+
+  #noteRow({ paint, width }: ListFrame, hidden: number): string {
+    if (this.#isDisconnected) return paint.yellow(cut('The gateway does not answer; reconnecting. q quits.', width))
+    if (this.#note !== '') return paint.yellow(cut(this.#note, width))
+    const filter = this.list.text === '' ? [] : [`filter: ${this.list.text} (Esc shows all)`]
+    const ended = hidden === 0 ? [] : [`${hidden} ended hidden: e shows them`]
+    return paint.dim(cut([...filter, ...ended].join(' · '), width))
+  }
+
+  #hint({ paint, width }: ListFrame): string {
+    const { order, grouping } = this.list
+    const sorted = `s r sort (${order.key} ${orderMark(order)})`
+    const all = [...HINTS, sorted, `g group (${grouping})`]
+    const fitting = all.map((_, index) => [...all.slice(0, all.length - index), QUIT].join(' · '))
+    return paint.dim(cut(fitting.find((text) => columnsOf(text) <= width) ?? QUIT, width))
+  }
+}
+
+const LEAVE = { type: 'leave' } as const
+/** The most important first: a narrow terminal drops the last ones. */
+const HINTS = ['Enter attach', 'y n answer', '? help', 'Tab next', 'd diff', 'x interrupt', 'm merge', '/ filter']
+const QUIT = 'q quits'
+
+const nextGrouping = (grouping: Grouping): Grouping =>
+  GROUPINGS[(GROUPINGS.indexOf(grouping) + 1) % GROUPINGS.length] ?? 'none'
+
+const MOVES: Readonly<Record<string, (list: SessionList) => void>> = {
+  up: (list) => list.move(-1),
+  down: (list) => list.move(1),
+  k: (list) => list.move(-1),
+  j: (list) => list.move(1),
+  pageup: (list) => list.movePage(-1),
+  pagedown: (list) => list.movePage(1),
+  home: (list) => list.moveTo('first'),
+  end: (list) => list.moveTo('last'),
+}
+
+function editorWith(text: string): LineEditor {
+  const editor = new LineEditor()
+  editor.text = text
+  return editor
+}

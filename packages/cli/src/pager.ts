@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import type { CliContext } from './cli-context.js'
+import { print, type CliContext } from './cli-context.js'
 import { visible } from './render/printable.js'
 
 /** What `git` gives to `less`: colours, no pager for less than a screen, and the text stays on the screen. */
@@ -12,16 +12,25 @@ export interface Pager {
   show(lines: AsyncGenerator<string>): Promise<boolean>
 }
 
+/** Also `less` at the end of the text, from where one reads back. */
+const LESS_AT_END = 'RX+G'
+
 /**
  * The pager of the person: the words of `PAGER`, never read by a shell, or `less`. Undefined if it is empty or `cat`. It gets
  * text of which only our colours can move anything.
  */
-export function openPager({ env }: Pick<CliContext, 'env'>): Pager | undefined {
+export function openPager(
+  { env }: Pick<CliContext, 'env'>,
+  { atEnd = false }: { readonly atEnd?: boolean } = {},
+): Pager | undefined {
   const [program, ...args] = (env['PAGER'] ?? 'less').split(/\s+/).filter((word) => word !== '')
   if (program === undefined || program === 'cat') return undefined
   return {
     async show(lines) {
-      const pager = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'], env: { LESS, ...env } })
+      const pager = spawn(program, args, {
+        stdio: ['pipe', 'inherit', 'inherit'],
+        env: { LESS: atEnd ? LESS_AT_END : LESS, ...env },
+      })
       if (!(await hasStarted(pager))) return false
       const { stdin } = pager
       const ended = once(pager, 'close')
@@ -36,6 +45,16 @@ export function openPager({ env }: Pick<CliContext, 'env'>): Pager | undefined {
       return true
     },
   }
+}
+
+/** Shows lines of ours in the pager, or prints them where there is none. */
+export async function showLines(
+  context: CliContext,
+  lines: AsyncGenerator<string>,
+  options: { readonly atEnd?: boolean } = {},
+): Promise<void> {
+  const pager = openPager(context, options)
+  if (pager === undefined || !(await pager.show(lines))) for await (const line of lines) print(context.stdout, line)
 }
 
 const hasStarted = (pager: ChildProcess): Promise<boolean> =>

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { paintFor, print, raw, type CliContext } from './cli-context.js'
-import { openPager } from './pager.js'
+import { paintFor, raw, type CliContext } from './cli-context.js'
+import { showLines } from './pager.js'
 import { paintPatchLine } from './render/patch-line.js'
 import type { Paint } from './render/paint.js'
 
@@ -12,9 +12,7 @@ import type { Paint } from './render/paint.js'
 export async function showPatch(context: CliContext, patch: AsyncIterable<Uint8Array>): Promise<void> {
   const { stdout } = context
   if (stdout.isTTY !== true) return pipeline(Readable.from(patch), raw(stdout), { end: false })
-  const lines = paintedLines(patch, paintFor(context, stdout))
-  const pager = openPager(context)
-  if (pager === undefined || !(await pager.show(lines))) for await (const line of lines) print(stdout, line)
+  await showLines(context, paintedLines(patch, paintFor(context, stdout)))
 }
 
 async function* paintedLines(patch: AsyncIterable<Uint8Array>, paint: Paint): AsyncGenerator<string> {

@@ -18,7 +18,7 @@ test(
   async () => {
     const path = await home()
     const screen = terminal(['sessions', '--attach', 'try'], path)
-    await screen.shows(/^try · demo · .*idle {3}\/detach exits\n❯/m)
+    await screen.shows(/^try · demo · .*idle {3}\/help · \/detach exits\n❯/m)
     screen.type('remember blue')
     await screen.shows(/^❯ remember blue$/m)
     screen.press('Enter')
@@ -34,7 +34,7 @@ test(
 
     screen.type('stream 1; hang')
     screen.press('Enter')
-    await screen.shows(/chunk 1[\s\S]*Ctrl-C interrupts/)
+    await screen.shows(/chunk 1[\s\S]*Esc interrupts/)
     screen.press('C-c')
     await screen.shows(/── turn 3 · cancelled · .* ──[\s\S]*idle/)
 

@@ -1,20 +1,34 @@
-import { defined, promptText, type Session, type SessionEvent } from '@agentproto/contracts'
-import type { AnswerRequest } from '@agentproto/contracts/wire'
+import { defined, type Session, type SessionEvent, type Usage } from '@agentproto/contracts'
+import { type AnswerRequest, BOUNDS, type ConfigRequest, type RewoundFiles } from '@agentproto/contracts/wire'
 import { cut } from '../render/fit.js'
+import { oneLine } from '../render/printable.js'
 import { Transcript, type TranscriptOptions } from '../render/transcript.js'
-import { commandHint, completeCommand } from './command-completion.js'
+import { wrap } from '../render/wrap.js'
+import { commandHint, completeCommand, type Settings } from './command-completion.js'
+import type { HistorySearch } from './history-search.js'
 import { isCtrl, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
 import type { LiveRows } from './live-area.js'
+import { OutgoingPrompts, type PromptAction, typedText } from './outgoing-prompts.js'
+import { type OwnCommandName, readSlashLine, settingChoices } from './own-commands.js'
 import { RequestDialogs } from './request-dialogs.js'
+import { RewindQuestion } from './rewind-question.js'
 import { StatusRow } from './status-row.js'
 
 /** What a key asks the program to do. */
 export type AttachAction =
-  | { readonly type: 'prompt'; readonly text: string }
+  | PromptAction
   | { readonly type: 'answer'; readonly requestId: string; readonly answer: AnswerRequest }
   | { readonly type: 'interrupt' }
   | { readonly type: 'detach' }
+  | { readonly type: 'configure'; readonly request: ConfigRequest }
+  | { readonly type: 'diff'; readonly turn?: number }
+  /** Asks what a rewind would change; the answer is for `askRewind`. */
+  | { readonly type: 'plan-rewind'; readonly turn: number }
+  | { readonly type: 'rewind'; readonly turn: number; readonly checkpoint?: string }
+  | { readonly type: 'cost' }
+  | { readonly type: 'log' }
+  | { readonly type: 'help' }
 
 export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'> {
   readonly session: Session
@@ -25,6 +39,11 @@ export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'
 /** A second Ctrl-C within this time, in milliseconds, detaches. */
 const DETACH_MS = 2_000
 const PROMPT = '❯ '
+const INDENT = '  '
+const MAX_LINE_ROWS = 8
+const MAX_NOTE_ROWS = 3
+/** Finished rows that wait, such as while a pager is open; the oldest go first. */
+const MAX_WAITING_ROWS = 50_000
 
 /** The screen of `sessions --attach`: events and keys in, rows and actions out. It has no terminal and calls nothing. */
 export class AttachScreen {
@@ -32,9 +51,16 @@ export class AttachScreen {
   readonly #transcript: Transcript
   readonly #status: StatusRow
   readonly #editor = new LineEditor()
+  readonly #outgoing = new OutgoingPrompts()
   readonly #dialogs = new RequestDialogs()
+  readonly #agentsCommands = new Set<string>()
+  #search: HistorySearch | undefined
+  #question: RewindQuestion | undefined
   #finished: string[] = []
+  #leftOutRows = 0
   #note = ''
+  /** The line that the first Ctrl-C cleared. */
+  #cleared = ''
   #isDisconnected = false
   #interruptedAt = -Infinity
 
@@ -45,9 +71,10 @@ export class AttachScreen {
   }
 
   apply(event: SessionEvent): void {
-    this.#finished.push(...this.#transcript.apply(event))
+    this.#finish(this.#transcript.apply(event))
     this.#status.apply(event)
-    if (event.type === 'user-prompt') this.#editor.remember(promptText(event.content))
+    if (this.#outgoing.apply(event) === this.#editor.text && !this.#editor.isEmpty) this.#editor.clear()
+    if (event.type === 'user-prompt') this.#editor.remember(typedText(event.content))
     if (event.type === 'agent-prompt') this.#dialogs.add({ ...event, session: this.#options.session })
     if (event.type === 'agent-prompt-resolved') this.#dialogs.remove(event.requestId)
     if (event.type === 'turn-end' || event.type === 'session-stopped') {
@@ -61,37 +88,85 @@ export class AttachScreen {
     if (isConnected !== this.#isDisconnected) return
     this.#isDisconnected = !isConnected
     const text = isConnected ? 'Connected again.' : 'The gateway does not answer; reconnecting.'
-    const { paint, width } = this.#options
-    this.#finished.push(...this.#transcript.finishPartial(), paint.yellow(cut(`! ${text}`, width())))
+    this.warn(text)
   }
 
-  /** Puts a refused prompt back into the line, unless something else is typed by now. */
+  setUsage(usage: Usage | undefined): void {
+    this.#status.setUsage(usage)
+  }
+
+  /** An earlier prompt of the session, older than all that the history has. */
+  rememberOlder(prompt: string): void {
+    this.#editor.rememberOlder(prompt)
+  }
+
+  /** Keeps a refused prompt: in its queue, in the line if that is empty, or else in the queue. */
   restorePrompt(text: string): void {
-    if (this.#editor.text === '') this.#editor.text = text
+    if (this.#outgoing.failed(text)) return
+    if (this.#editor.isEmpty) this.#editor.text = text
+    else this.#outgoing.queue.putBack(text)
+  }
+
+  /** Asks whether the files shall be set back as the plan says. */
+  askRewind(turn: number, { plan, now }: { readonly plan: RewoundFiles; readonly now: number }): void {
+    if (plan.changedCount === 0) this.say('Nothing would be changed.')
+    else this.#question = new RewindQuestion(turn, { plan, now })
   }
 
   /** A message that is shown until the next key. */
-  note(text: string): void {
+  note(text: string): undefined {
     this.#note = text
+  }
+
+  /** A message that stays in the transcript. */
+  say(...texts: readonly string[]): undefined {
+    this.#finish([...this.#transcript.finishPartial(), ...texts.flatMap((text) => wrap(text, this.#options.width()))])
+  }
+
+  /** A problem that stays in the transcript. */
+  warn(text: string): void {
+    const { paint, width } = this.#options
+    const [first = '', ...rest] = wrap(oneLine(text), width() - INDENT.length)
+    const rows = [`! ${first}`, ...rest.map((row) => INDENT + row)].map((row) => paint.yellow(row))
+    this.#finish([...this.#transcript.finishPartial(), ...rows])
+  }
+
+  /** What is not sent: prompts that shall follow the turn, and texts that wait for the person. */
+  get leftovers(): { readonly queued: readonly string[]; readonly unsent: readonly string[] } {
+    const { prompts, isHeld } = this.#outgoing.queue
+    const line = this.#editor.text.trim() === '' ? this.#cleared : this.#editor.text
+    const kept = [...(isHeld ? prompts : []), ...(line.trim() === '' ? [] : [line])]
+    return { queued: isHeld ? [] : prompts, unsent: kept }
+  }
+
+  /** The queued prompt whose time has come. To be asked for after every change. */
+  next(): PromptAction | undefined {
+    if (this.#isDisconnected || this.#status.isBusy) return undefined
+    return this.#outgoing.next()
   }
 
   key(key: Key, now: number): AttachAction | undefined {
     this.#note = ''
-    if (isCtrl(key, 'c')) return this.#controlC(now)
-    if (isCtrl(key, 'd') && this.#editor.text === '') return { type: 'detach' }
+    if (isCtrl(key, 'c') && this.#search === undefined) return this.#controlC(now)
+    this.#cleared = ''
+    if (isCtrl(key, 'd') && this.#editor.isEmpty) return { type: 'detach' }
+    if (isCtrl(key, 'o')) return { type: 'log' }
+    if (this.#question !== undefined) return this.#answerQuestion(this.#question, { key, now })
     if (this.#hasDialog && !this.#isForLine(key)) {
       const action = this.#dialogs.key(key, now)
       return action?.type === 'answer' ? action : undefined
     }
-    if (key.name === 'tab') return this.#complete()
-    const line = this.#editor.key(key)
-    return line === undefined ? undefined : this.#submit(line)
+    if (this.#search !== undefined) return this.#searchKey(this.#search, { key, now })
+    return this.#lineKey(key)
   }
 
   /** The rows that are finished since the last call. */
   takeFinished(): readonly string[] {
-    const rows = this.#finished
+    const { paint, width } = this.#options
+    const leftOut = `… ${this.#leftOutRows} rows are left out; PageUp shows the whole log`
+    const rows = this.#leftOutRows === 0 ? this.#finished : [paint.dim(cut(leftOut, width())), ...this.#finished]
     this.#finished = []
+    this.#leftOutRows = 0
     return rows
   }
 
@@ -99,36 +174,58 @@ export class AttachScreen {
     const { paint } = this.#options
     const width = this.#options.width()
     const { partial } = this.#transcript
-    const status = this.#status.row({ now, width, paint, hint: this.#hint() })
-    const above = [...(partial === '' ? [] : [partial]), ...this.#noteRows(width), status]
+    const status = this.#status.row({ now, width, paint, hint: this.#hint(width) })
+    const queue = this.#outgoing.queue.rows({ paint, width })
+    const above = [...(partial === '' ? [] : [partial]), ...this.#noteRows(width), ...queue, status]
+    if (this.#question !== undefined) return { rows: [...above, ...this.#question.rows({ paint, width })] }
     if (this.#hasDialog) {
       const height = this.#options.height() - above.length
       const { rows, cursor } = this.#dialogs.view({ paint, width, height, now })
       const moved = cursor && { ...cursor, row: above.length + cursor.row }
       return { rows: [...above, ...rows], ...defined({ cursor: moved }) }
     }
-    const { text, column } = this.#editor.view(width - PROMPT.length)
+    return this.#lineRows(above, width)
+  }
+
+  #lineRows(above: readonly string[], width: number): LiveRows {
+    const { paint, height } = this.#options
+    const room = Math.max(1, Math.min(MAX_LINE_ROWS, Math.floor((height() - above.length) / 2)))
+    const { rows, cursor, lines } = this.#editor.viewLines(width - PROMPT.length, room)
+    const all =
+      lines > rows.length ? [...above, paint.dim(cut(`${lines} lines, of which ${rows.length}:`, width))] : above
     return {
-      rows: [...above, paint.bold(PROMPT) + text],
-      cursor: { row: above.length, column: PROMPT.length + column },
+      rows: [...all, ...rows.map((row, index) => (index === 0 ? paint.bold(PROMPT) : INDENT) + row)],
+      cursor: { row: all.length + cursor.row, column: PROMPT.length + cursor.column },
     }
   }
 
   #noteRows(width: number): string[] {
     const { paint } = this.#options
-    if (this.#note !== '') return [paint.yellow(cut(this.#note, width))]
-    const completion = completeCommand(this.#editor.text, this.#status.commands)
+    if (this.#note !== '')
+      return wrap(oneLine(this.#note), width)
+        .slice(0, MAX_NOTE_ROWS)
+        .map((row) => paint.yellow(row))
+    if (this.#search !== undefined) {
+      const { text, found } = this.#search
+      const line = found ?? (text === '' ? '' : 'nothing found')
+      return [paint.yellow(cut(`search "${oneLine(text)}": ${oneLine(line.slice(0, 4 * width))}`, width))]
+    }
+    const completion = this.#completion
     return completion === undefined ? [] : [paint.dim(cut(commandHint(completion), width))]
   }
 
-  #complete(): undefined {
-    const completion = completeCommand(this.#editor.text, this.#status.commands)
-    if (completion !== undefined) this.#editor.text = completion.text
+  get #completion(): ReturnType<typeof completeCommand> {
+    return this.#editor.startsWith('/') ? completeCommand(this.#editor.text, this.#settings) : undefined
+  }
+
+  get #settings(): Settings {
+    const { config, permissionMode } = this.#status
+    return { config, permissionMode }
   }
 
   /** Whether a request gets the keys. None does while a line is typed: a key of the line must never answer a request. */
   get #hasDialog(): boolean {
-    return this.#dialogs.size > 0 && this.#editor.text === ''
+    return this.#dialogs.size > 0 && this.#editor.isEmpty && this.#search === undefined
   }
 
   /** Pasted text answers nothing: it becomes the line, unless a form takes it. */
@@ -137,36 +234,198 @@ export class AttachScreen {
     return isText && !this.#dialogs.takesText
   }
 
+  get #isBusy(): boolean {
+    return this.#status.isBusy || this.#outgoing.isSending
+  }
+
+  #lineKey(key: Key): AttachAction | undefined {
+    if (key.name === 'escape') return this.#escape()
+    if (key.name === 'pageup') return { type: 'log' }
+    if (key.name === 'tab') return this.#complete()
+    if (isCtrl(key, 't')) return this.#takeBack()
+    if (isCtrl(key, 's')) return this.#steerLine()
+    if (isCtrl(key, 'r')) return this.#startSearch()
+    if (key.name === 'paste' && this.#editor.length + (key.text ?? '').length > BOUNDS.promptBytes)
+      return this.note(`Nothing was pasted: a prompt has at most ${BOUNDS.promptBytes / 2 ** 20} MiB.`)
+    const line = this.#editor.key(key)
+    return line === undefined ? undefined : this.#submit(line)
+  }
+
+  #startSearch(): undefined {
+    this.#search = this.#editor.search()
+  }
+
+  #searchKey(
+    search: HistorySearch,
+    { key, now }: { readonly key: Key; readonly now: number },
+  ): AttachAction | undefined {
+    const step = search.key(key)
+    if (step.type === 'more') return undefined
+    this.#search = undefined
+    if (step.type === 'left') return undefined
+    this.#editor.text = step.line
+    return step.passed && this.key(step.passed, now)
+  }
+
+  #answerQuestion(
+    question: RewindQuestion,
+    pressed: { readonly key: Key; readonly now: number },
+  ): AttachAction | undefined {
+    const answer = question.key(pressed.key, pressed.now)
+    if (answer === undefined) return undefined
+    this.#question = undefined
+    if (answer === 'leave') return this.note('The files stay as they are.')
+    return { type: 'rewind', turn: question.turn, ...defined({ checkpoint: question.plan.to.checkpoint }) }
+  }
+
+  #escape(): AttachAction | undefined {
+    if (!this.#status.isBusy) return undefined
+    this.#note = 'Interrupting; your line and the queue stay.'
+    return { type: 'interrupt' }
+  }
+
+  #complete(): undefined {
+    const completion = this.#completion
+    if (completion !== undefined) this.#editor.text = completion.text
+  }
+
+  #takeBack(): undefined {
+    if (!this.#editor.isEmpty) return this.note('Send or clear your line first: the queued prompt is put there.')
+    const prompt = this.#outgoing.queue.takeBack()
+    if (prompt === undefined) this.#note = 'Nothing is queued.'
+    else this.#editor.text = prompt
+  }
+
+  #steerLine(): AttachAction | undefined {
+    const line = this.#editor.text
+    this.#editor.remember(line)
+    this.#editor.clear()
+    return this.#steer(line)
+  }
+
+  /** Sends this, or else the first queued prompt, and interrupts a running turn for it. */
+  #steer(line: string): AttachAction | undefined {
+    if (this.#isDisconnected) return this.#keep(line, GATEWAY_GONE)
+    if (this.#outgoing.isSending) return this.#keep(line, 'The last prompt is on its way; your line is kept.')
+    this.#outgoing.queue.release()
+    const text = line.trim() === '' ? this.#outgoing.queue.next() : line
+    if (text === undefined) return this.note('There is nothing to send.')
+    return this.#status.isBusy ? this.#outgoing.steer(text) : this.#outgoing.send(text)
+  }
+
   #controlC(now: number): AttachAction | undefined {
     const isSecond = now - this.#interruptedAt <= DETACH_MS
     this.#interruptedAt = now
+    this.#question = undefined
     if (isSecond) return { type: 'detach' }
     if (this.#status.isBusy) {
       this.#note = 'Interrupting; Ctrl-C again detaches, and the session keeps running.'
       return { type: 'interrupt' }
     }
+    const hasLine = !this.#editor.isEmpty
+    this.#cleared = this.#editor.text
+    this.#editor.remember(this.#cleared)
     this.#editor.clear()
-    this.#note = 'Ctrl-C again detaches; the session keeps running.'
+    this.#note = `Ctrl-C again detaches; ${hasLine ? '↑ brings your line back.' : 'the session keeps running.'}`
     return undefined
   }
 
   #submit(line: string): AttachAction | undefined {
-    const text = line.trim()
-    if (text === '') return undefined
-    if (text === '/detach' || text === '/quit') return { type: 'detach' }
-    if (!this.#isDisconnected && !this.#status.isBusy) return { type: 'prompt', text: line }
-    this.#editor.text = line
-    this.#note = this.#isDisconnected
-      ? 'The gateway does not answer; your line is kept.'
-      : 'A turn is running. Wait for its end, or interrupt it with Ctrl-C.'
-    return undefined
+    if (line.trim() === '') return this.#submitQueue()
+    const slash = readSlashLine(line.trimEnd(), this.#status.config.commands ?? [])
+    if (slash?.kind === 'own') return this.#run(line, slash)
+    if (slash?.kind === 'agents') this.#sayOnce(slash.name)
+    if (this.#isDisconnected) return this.#keep(line, GATEWAY_GONE)
+    if (!this.#isBusy) return this.#outgoing.send(line)
+    if (this.#outgoing.queue.add(line)) return undefined
+    return this.#keep(line, 'The queue is full; your line is kept.')
   }
 
-  #hint(): string {
-    if (this.#dialogs.size > 0 && this.#editor.text !== '') return 'Ctrl-U clears your line, then answer'
+  /** Enter on an empty line sends a queue that waits for it. */
+  #submitQueue(): AttachAction | undefined {
+    if (!this.#outgoing.queue.isHeld) return undefined
+    if (this.#isDisconnected) return this.note('The gateway does not answer; the queue is kept.')
+    this.#outgoing.queue.release()
+    return this.next()
+  }
+
+  #keep(line: string, why: string): undefined {
+    this.#editor.text = line
+    this.#note = why
+  }
+
+  /** Once for each command: both have it, and the agent's was sent. */
+  #sayOnce(name: string): void {
+    if (this.#agentsCommands.has(name)) return
+    this.#agentsCommands.add(name)
+    this.warn(`The agent has a command /${name}, which was sent to it. Ours is //${name}.`)
+  }
+
+  #run(
+    line: string,
+    { name, argument }: { readonly name: OwnCommandName; readonly argument: string },
+  ): AttachAction | undefined {
+    switch (name) {
+      case 'steer':
+        return this.#steer(argument)
+      case 'mode':
+      case 'model':
+      case 'permissions':
+        return this.#set(line, { name, argument })
+      case 'diff':
+      case 'rewind':
+        return this.#showOrRewind(line, { name, argument })
+      case 'detach':
+      case 'quit':
+        return { type: 'detach' }
+      case 'cost':
+      case 'log':
+      case 'help':
+        return { type: name }
+    }
+  }
+
+  #set(
+    line: string,
+    { name, argument }: { readonly name: 'mode' | 'model' | 'permissions'; readonly argument: string },
+  ): AttachAction | undefined {
+    const choices = settingChoices(name, this.#settings)
+    if (choices.length === 0) return this.note(`The agent offers no ${name}.`)
+    const ids = choices.map(({ id }) => oneLine(id)).join(', ')
+    if (argument === '')
+      return this.say(...choices.map((each) => oneLine(`${each.isCurrent ? '●' : '○'} ${each.id}  ${each.name}`)))
+    const choice = choices.find(({ id }) => id === argument)
+    if (choice === undefined) return this.#keep(line, `No such ${name}. There are: ${ids}`)
+    return { type: 'configure', request: choice.request }
+  }
+
+  #showOrRewind(
+    line: string,
+    { name, argument }: { readonly name: 'diff' | 'rewind'; readonly argument: string },
+  ): AttachAction | undefined {
+    if (!/^\d{0,9}$/.test(argument)) return this.#keep(line, `/${name} takes the number of a turn.`)
+    if (name === 'diff') return { type: 'diff', ...(argument === '' ? {} : { turn: Number(argument) }) }
+    if (argument === '' && this.#status.turnCount === 0) return this.note('There is no turn to take back.')
+    return { type: 'plan-rewind', turn: argument === '' ? this.#status.turnCount - 1 : Number(argument) }
+  }
+
+  #finish(rows: readonly string[]): void {
+    for (const row of rows) this.#finished.push(row)
+    if (this.#finished.length <= MAX_WAITING_ROWS) return
+    const leftOut = this.#finished.length - MAX_WAITING_ROWS / 2
+    this.#leftOutRows += leftOut
+    this.#finished = this.#finished.slice(leftOut)
+  }
+
+  #hint(width: number): string {
+    const hasLine = !this.#editor.isEmpty
+    if (this.#dialogs.size > 0 && hasLine) return 'Ctrl-U clears your line, then answer'
     if (this.#isDisconnected) return 'reconnecting'
-    if (this.#status.isBusy) return 'Ctrl-C interrupts'
+    if (this.#status.isBusy && hasLine) return width < 70 ? 'Enter queues' : 'Enter queues, Ctrl-S sends now'
+    if (this.#status.isBusy) return 'Esc interrupts'
     if (this.#status.hasEnded) return 'a prompt resumes it'
-    return '/detach exits'
+    return width < 60 ? '/help' : '/help · /detach exits'
   }
 }
+
+const GATEWAY_GONE = 'The gateway does not answer; your line is kept.'

@@ -1,17 +1,19 @@
 import { EventEmitter, once } from 'node:events'
-import { type EventGap, isAgentprotoError, isLive, type Session, summaryOf } from '@agentproto/contracts'
+import { type EventGap, isLive, type Session, summaryOf } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { isInteractive, paintFor, print, type CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
-import { withAttachments } from '../prompt/prompt-text.js'
+import { printable } from '../render/printable.js'
 import { Transcript } from '../render/transcript.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
+import { type ActionContext, perform, sendPrompt } from './attach-actions.js'
 import { AttachScreen, type AttachAction } from './attach-screen.js'
 import { openLiveScreen } from './live-screen.js'
 import { sessionFeed } from './session-feed.js'
+import { earlierPrompts } from './session-history.js'
 
-/** Earlier turns are not shown; `sessions events` prints them. */
+/** Earlier turns are in the pager. */
 const SHOWN_TURNS = 10
 /** At most thirty frames per second, at any speed of the agent. */
 const FRAME_MS = 33
@@ -63,23 +65,41 @@ async function attachTerminal(attached: Attached): Promise<void> {
     width: () => stdout.columns ?? 80,
     height: () => stdout.rows ?? 24,
   })
-  const controls: Controls = { screen, detached: new AbortController(), prompts: new EventEmitter() }
-  const { signal } = controls.detached
-  if (after > 0) print(stdout, paint.dim(`… earlier turns: agentproto sessions events ${session.id}`))
+  const detached = new AbortController()
+  const { signal } = detached
+  const prompts = new EventEmitter()
+  const sending = new Set<Promise<void>>()
+  if (after > 0) print(stdout, paint.dim('… PageUp shows the earlier turns'))
   const view = openLiveScreen(context, {
     rows: () => ({ finished: screen.takeFinished(), live: screen.live(Date.now()) }),
     onKey(key) {
-      const action = screen.key(key, Date.now())
-      if (action !== undefined) void perform(attached, controls, action).finally(() => view.update())
+      run(screen.key(key, Date.now()))
+      run(screen.next())
     },
-    onStop: () => controls.detached.abort(),
+    onStop: () => detached.abort(),
     frameMs: FRAME_MS,
     tickMs: TICK_MS,
   })
+  const on: ActionContext = {
+    ...{ context, client, id: session.id, screen },
+    detach: () => detached.abort(),
+    prompted: () => void prompts.emit('sent'),
+    lend: (use) => view.lend(use),
+  }
+  function run(action: AttachAction | undefined): void {
+    if (action === undefined) return
+    const done = perform(on, action).finally(() => {
+      sending.delete(done)
+      view.update()
+    })
+    if (action.type === 'prompt') sending.add(done)
+  }
   const shown = (change: () => void): void => {
     change()
+    run(screen.next())
     view.update()
   }
+  void showEarlierPrompts(attached, { screen, signal })
   const events = sessionFeed({
     client,
     session,
@@ -87,57 +107,72 @@ async function attachTerminal(attached: Attached): Promise<void> {
     signal,
     onConnection: (isConnected) => shown(() => screen.setConnected(isConnected)),
     onGap: (gap) => shown(() => screen.note(gapLine(gap))),
-    nextPrompt: async () => void (await once(controls.prompts, 'sent', { signal }).catch(() => undefined)),
+    nextPrompt: async () => void (await once(prompts, 'sent', { signal }).catch(() => undefined)),
   })
   try {
-    for await (const event of events) shown(() => screen.apply(event))
+    for await (const event of events) {
+      shown(() => screen.apply(event))
+      if (event.type === 'turn-end' && event.turn !== undefined && event.turn >= session.turnCount)
+        void showUsage(attached, screen)
+    }
   } catch (thrown) {
     if (!signal.aborted) throw thrown
   } finally {
     view.close()
   }
+  await Promise.all(sending)
+  await handOver(on)
   await printFarewell(attached)
+}
+
+/** Adds the prompts of turns that are not shown to the history; without them it only has those that are shown. */
+async function showEarlierPrompts(
+  { client, session: { id, turnCount }, after }: Attached,
+  { screen, signal }: { readonly screen: AttachScreen; readonly signal: AbortSignal },
+): Promise<void> {
+  if (after === 0) return
+  try {
+    for await (const prompt of earlierPrompts(client, id, turnCount - SHOWN_TURNS)) {
+      if (signal.aborted) return
+      screen.rememberOlder(prompt)
+    }
+  } catch {
+    // The feed reports that the gateway does not answer.
+  }
+}
+
+/** What the turn cost, which only the gateway adds up. */
+async function showUsage({ client, session: { id } }: Attached, screen: AttachScreen): Promise<void> {
+  const now = await client.sessions.get(id).catch(() => undefined)
+  screen.setUsage(now?.usage)
 }
 
 /** The same words as in the gateway's output lines. */
 const gapLine = ({ after, first }: EventGap): string =>
   `[gap] ${first === after + 2 ? `event ${after + 1}` : `events ${after + 1} to ${first - 1}`} cannot be read any more`
 
-interface Controls {
-  readonly screen: AttachScreen
-  readonly detached: AbortController
-  /** Emits `sent` when this client has sent a prompt. */
-  readonly prompts: EventEmitter
-}
-
-/** Performs the action of a key; the screen shows a failure. */
-async function perform(
-  { context, client, session: { id } }: Attached,
-  { screen, detached, prompts }: Controls,
-  action: AttachAction,
-): Promise<void> {
-  try {
-    switch (action.type) {
-      case 'prompt': {
-        const onMissing = (problem: string): void => screen.note(`agentproto: ${problem}`)
-        const prompt = await withAttachments(context.cwd, action.text, onMissing)
-        await client.sessions.prompt(id, { prompt })
-        prompts.emit('sent')
-        return
-      }
-      case 'answer':
-        await client.sessions.answer(id, action.requestId, action.answer)
-        return
-      case 'interrupt':
-        await client.sessions.interrupt(id)
-        return
-      case 'detach':
-        detached.abort()
-    }
-  } catch (thrown) {
-    screen.note(isAgentprotoError(thrown) ? thrown.message : String(thrown))
-    if (action.type === 'prompt') screen.restorePrompt(action.text)
+/** Gives queued prompts to the gateway, which sends them after the turn, and prints what nobody has. */
+async function handOver(on: ActionContext): Promise<void> {
+  const { queued, unsent } = on.screen.leftovers
+  const { stderr } = on.context
+  const kept: string[] = []
+  for (const text of queued) {
+    // After one that failed the order would be another.
+    const isSent =
+      kept.length === 0 &&
+      (await sendPrompt(on, { type: 'prompt', text }).then(
+        () => true,
+        () => false,
+      ))
+    if (!isSent) kept.push(text)
   }
+  const sent = queued.length - kept.length
+  if (sent > 0)
+    print(
+      stderr,
+      `${sent} queued prompt${sent === 1 ? '' : 's'}: the gateway sends ${sent === 1 ? 'it' : 'them'} after the turn.`,
+    )
+  for (const text of [...kept, ...unsent]) print(stderr, `Not sent: ${printable(text)}`)
 }
 
 async function printFarewell({ context, client, session: { id, label } }: Attached): Promise<void> {

@@ -1,6 +1,8 @@
 import { columnsOf, cut } from '../render/fit.js'
+import { graphemes } from '../render/graphemes.js'
 import { printable } from '../render/printable.js'
 import type { Key } from './keyboard.js'
+import { HistorySearch } from './history-search.js'
 import { InputHistory } from './input-history.js'
 
 /** Rows of a text that is being typed. */
@@ -50,6 +52,11 @@ export class LineEditor {
   /** Adds a line that was submitted before all that the history has. */
   rememberOlder(line: string): void {
     this.#history.addOlder(line)
+  }
+
+  /** A search through the history. */
+  search(): HistorySearch {
+    return new HistorySearch(this.#history)
   }
 
   /** Handles one key. @returns the line when it was submitted */
@@ -160,12 +167,6 @@ const CONTROL_EDITS: Readonly<Record<string, Edit>> = {
 const STEPS: Readonly<Record<string, -1 | 1>> = { up: -1, down: 1 }
 const CONTROL_STEPS: Readonly<Record<string, -1 | 1>> = { p: -1, n: 1 }
 
-const graphemes = (text: string): string[] =>
-  // Nearly all pastes are ASCII, which needs no segmentation.
-  /^[\u0000-\u000C\u000E-\u007F]*$/.test(text)
-    ? text.split('')
-    : Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
-
 /** The text that a key adds to the line; none for a command key. */
 function typedBy({ text = '', name, ctrl, meta }: Key): string {
   if (name === 'paste') return text
@@ -181,23 +182,23 @@ function scrolled(
   after: readonly string[],
   width: number,
 ): { readonly text: string; readonly column: number } {
-  let left = before.slice(-2 * width)
-  while (columnsOf(shown(left)) > width - 1) left = left.slice(Math.max(1, left.length >> 3))
-  const column = columnsOf(shown(left))
-  let right = after.slice(0, 2 * width)
-  while (columnsOf(shown(right)) > width - column) right = right.slice(0, -Math.max(1, right.length >> 3))
-  return { text: shown(left) + shown(right), column }
+  let head = before.slice(-2 * width)
+  while (columnsOf(shown(head)) > width - 1) head = head.slice(Math.max(1, head.length >> 3))
+  const column = columnsOf(shown(head))
+  let tail = after.slice(0, 2 * width)
+  while (columnsOf(shown(tail)) > width - column) tail = tail.slice(0, -Math.max(1, tail.length >> 3))
+  return { text: shown(head) + shown(tail), column }
 }
 
 /** The last lines, at most `count`, the last one first read. */
 function lastLines(parts: readonly string[], count: number): string[][] {
   const lines: string[][] = []
-  let end = parts.length
+  let stop = parts.length
   while (lines.length < count) {
-    const start = startOfLine(parts, end)
-    lines.unshift(parts.slice(start, end))
+    const start = startOfLine(parts, stop)
+    lines.unshift(parts.slice(start, stop))
     if (start === 0) break
-    end = start - 1
+    stop = start - 1
   }
   return lines
 }
@@ -207,15 +208,15 @@ function firstLines(parts: readonly string[], count: number): string[][] {
   let start = 0
   while (lines.length < count && start <= parts.length) {
     const found = parts.indexOf('\n', start)
-    const end = found < 0 ? parts.length : found
-    lines.push(parts.slice(start, end))
-    start = end + 1
+    const stop = found < 0 ? parts.length : found
+    lines.push(parts.slice(start, stop))
+    start = stop + 1
   }
   return lines
 }
 
-const startOfLine = (parts: readonly string[], end: number): number =>
-  end <= 0 ? 0 : parts.lastIndexOf('\n', end - 1) + 1
+const startOfLine = (parts: readonly string[], stop: number): number =>
+  stop <= 0 ? 0 : parts.lastIndexOf('\n', stop - 1) + 1
 
 const lineEnd = (parts: readonly string[]): number => {
   const found = parts.indexOf('\n')

@@ -1,10 +1,14 @@
-import type { AgentCommand, AgentConfig, Session, SessionEvent } from '@agentproto/contracts'
+import type { AgentConfig, PermissionMode, Session, SessionEvent, Usage } from '@agentproto/contracts'
 import { duration, spinner } from '../render/age.js'
-import { cut } from '../render/fit.js'
+import { columnsOf, cut } from '../render/fit.js'
 import type { Frame } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 import { toolTitle } from '../render/request-title.js'
 import { shortId } from '../render/session-text.js'
+import { costText } from '../render/usage-text.js'
+
+/** The facts that go where there is no room for all, in this order. What the agent does, and the hint, always stay. */
+export const DROPPED_FACTS = ['adapter', 'context', 'mode', 'model', 'cost', 'name', 'permissions'] as const
 
 /** The status row below the transcript, updated by events. */
 export class StatusRow {
@@ -13,21 +17,43 @@ export class StatusRow {
   #config: AgentConfig
   #busySince: number | undefined
   #tools = new Map<string, string>()
-  #usage = ''
+  #context = ''
+  #cost = ''
+  #permissionMode: PermissionMode
+  #turnCount: number
 
   constructor(session: Session) {
     this.#session = session
     this.#status = session.status
     this.#config = session.config ?? {}
+    this.#permissionMode = session.permissionMode
+    this.#turnCount = session.turnCount
+    this.setUsage(session.usage)
+    // The events that say so may be older than those that are shown.
+    if (session.turn.state !== 'idle') this.#busySince = Date.parse(session.turn.startedAt ?? session.lastActiveAt)
+  }
+
+  /** What the session used up to its last turn. */
+  setUsage(usage: Usage | undefined): void {
+    if (usage?.cost !== undefined) this.#cost = costText(usage.cost)
   }
 
   get isBusy(): boolean {
     return this.#busySince !== undefined
   }
 
-  /** The slash commands of the agent. */
-  get commands(): readonly AgentCommand[] {
-    return this.#config.commands ?? []
+  /** Modes, models and slash commands of the agent. */
+  get config(): AgentConfig {
+    return this.#config
+  }
+
+  get permissionMode(): PermissionMode {
+    return this.#permissionMode
+  }
+
+  /** Number of the last turn that has begun. */
+  get turnCount(): number {
+    return this.#turnCount
   }
 
   get hasEnded(): boolean {
@@ -35,11 +61,15 @@ export class StatusRow {
   }
 
   apply(event: SessionEvent): void {
-    if (event.type === 'user-prompt') this.#busySince = Date.parse(event.ts)
+    if (event.type === 'user-prompt') {
+      this.#busySince = Date.parse(event.ts)
+      this.#turnCount = Math.max(this.#turnCount, event.turn ?? 0)
+    }
     if (event.type === 'turn-end' || event.type === 'session-stopped') this.#busySince = undefined
     if (event.type === 'status' || event.type === 'session-stopped') this.#status = event.status
     if (event.type === 'config') this.#config = { ...this.#config, ...event.config }
-    if (event.type === 'usage') this.#usage = usageText(event)
+    if (event.type === 'config' && 'permissionMode' in event) this.#permissionMode = event.permissionMode
+    if (event.type === 'usage') this.#context = contextText(event)
     this.#applyTool(event)
   }
 
@@ -51,15 +81,27 @@ export class StatusRow {
   }
 
   row({ now, width, paint, hint }: Frame & { readonly now: number; readonly hint: string }): string {
-    const facts = [
-      this.#session.label ?? shortId(this.#session.id),
-      this.#session.adapterSlug,
-      this.#config.modeId,
-      this.#config.modelId,
-      this.#usage,
-      this.#activity(now),
-    ].filter((fact) => fact !== undefined && fact !== '')
-    return paint.dim(cut(`${cut(oneLine(facts.join(' · ')), Math.max(20, width - hint.length - 3))}   ${hint}`, width))
+    const room = Math.max(12, width - columnsOf(hint) - 3)
+    return paint.dim(cut(`${cut(this.#facts(now, room), room)}   ${hint}`, width))
+  }
+
+  #facts(now: number, room: number): string {
+    const facts = new Map<Fact, string | undefined>([
+      ['name', this.#session.label ?? shortId(this.#session.id)],
+      ['adapter', this.#session.adapterSlug],
+      ['permissions', this.#permissionMode === 'ask' ? '' : this.#permissionMode],
+      ['mode', this.#config.modeId],
+      ['model', this.#config.modelId],
+      ['context', this.#context],
+      ['cost', this.#cost],
+      ['activity', this.#activity(now)],
+    ])
+    for (const fact of DROPPED_FACTS) {
+      const text = joined(facts)
+      if (columnsOf(text) <= room) return text
+      facts.delete(fact)
+    }
+    return joined(facts)
   }
 
   #activity(now: number): string {
@@ -69,5 +111,10 @@ export class StatusRow {
   }
 }
 
-const usageText = ({ used, size }: SessionEvent & { readonly type: 'usage' }): string =>
+type Fact = (typeof DROPPED_FACTS)[number] | 'activity'
+
+const joined = (facts: ReadonlyMap<Fact, string | undefined>): string =>
+  oneLine([...facts.values()].filter((fact) => fact !== undefined && fact !== '').join(' · '))
+
+const contextText = ({ used, size }: SessionEvent & { readonly type: 'usage' }): string =>
   used === undefined || size === undefined ? '' : `${Math.round((100 * used) / size)} % context`

@@ -8,12 +8,14 @@ export function wrap(line: string, width: number): string[] {
   const limit = Math.max(width, 8)
   const rows: string[] = []
   let rest = line
-  while (columnsOf(rest) > limit) {
-    const end = breakAt(rest, limit)
+  for (;;) {
+    // A line may have a megabyte: only what can be on this row is measured.
+    const head = rest.slice(0, 8 * limit)
+    if (head.length === rest.length && columnsOf(rest) <= limit) return [...rows, rest]
+    const end = breakAt(head, limit)
     rows.push(rest.slice(0, end).trimEnd())
     rest = rest.slice(end).replace(/^ +/, '')
   }
-  return [...rows, rest]
 }
 
 /** Index after the last space that fits, or else after the last character that fits; never 0. */

@@ -1,0 +1,54 @@
+import type { Key } from './keyboard.js'
+import { isCtrl } from './keyboard.js'
+import type { InputHistory } from './input-history.js'
+
+/** What a key does to the search: it goes on, ends with a line, or ends without one. A `passed` key is for the line. */
+export type SearchStep =
+  | { readonly type: 'more' }
+  | { readonly type: 'found'; readonly line: string; readonly passed?: Key }
+  | { readonly type: 'left' }
+
+/** The search of a shell through earlier lines: text narrows it, Ctrl-R goes to an older line. */
+export class HistorySearch {
+  readonly #history: InputHistory
+  #text = ''
+  #found: string | undefined
+
+  constructor(history: InputHistory) {
+    this.#history = history
+  }
+
+  get text(): string {
+    return this.#text
+  }
+
+  /** The line that matches; undefined if none does. */
+  get found(): string | undefined {
+    return this.#found
+  }
+
+  key(key: Key): SearchStep {
+    const { text = '', name, ctrl, meta } = key
+    if (isCtrl(key, 'r')) return this.#find(this.#found)
+    if (name === 'escape' || isCtrl(key, 'c') || isCtrl(key, 'g')) return { type: 'left' }
+    if (name === 'backspace') return this.#narrow(this.#text.slice(0, -1))
+    const isText = name === 'paste' || (!ctrl && !meta && /^[^\u0000-\u001F\u007F]/.test(text))
+    if (isText) return this.#narrow(this.#text + text)
+    if (name === 'paste-start' || name === 'paste-end') return { type: 'more' }
+    if (this.#found === undefined) return { type: 'left' }
+    // Enter takes the line and does not send it: nobody sends what they have not read.
+    return { type: 'found', line: this.#found, ...(name === 'return' || name === 'enter' ? {} : { passed: key }) }
+  }
+
+  #narrow(text: string): SearchStep {
+    this.#text = text
+    this.#found = undefined
+    return text === '' ? { type: 'more' } : this.#find()
+  }
+
+  #find(before?: string): SearchStep {
+    // No older line: the one that was found stays.
+    if (this.#text !== '') this.#found = this.#history.find(this.#text, before) ?? before
+    return { type: 'more' }
+  }
+}

@@ -26,7 +26,7 @@ test(
     })
 
     const screen = terminal(['sessions', '--attach', 'try'], home, { columns: 100, rows: 44 })
-    await screen.shows(/idle {3}\/detach exits\n❯/)
+    await screen.shows(/idle {3}\/help · \/detach exits\n❯/)
     screen.type('remember blue')
     screen.press('Enter')
     await screen.shows(/── turn 1 · end_turn/)
@@ -42,7 +42,7 @@ test(
     expect(existsSync(join(home, 'made.txt'))).toBe(true)
     screen.type('hang')
     screen.press('Enter')
-    await screen.shows(/❯ hang[\s\S]*Ctrl-C interrupts/)
+    await screen.shows(/❯ hang[\s\S]*Esc interrupts/)
     screen.press('C-c')
     const interrupted = await screen.shows(/── turn 4 · cancelled[\s\S]*idle {3}/)
     await expect(stable(interrupted, home)).toMatchFileSnapshot(golden('attach'))

@@ -6,6 +6,8 @@ import { BIN, environment, folder } from './cli-process.js'
 export interface Terminal {
   /** Types text as it is. */
   type(text: string): void
+  /** Pastes the content of a file, in brackets if the program asks for them. */
+  paste(path: string): void
   /** Presses keys by their tmux names: `Enter`, `C-c`, `Escape`. */
   press(...keys: readonly string[]): void
   /** Waits until the screen matches, and returns it. */
@@ -52,6 +54,10 @@ export function terminal(
   onTestFinished(() => void tmux('kill-server'))
   return {
     type: (text) => void tmux('send-keys', '-l', text),
+    paste(path) {
+      tmux('load-buffer', path)
+      tmux('paste-buffer', '-p')
+    },
     press: (...keys) => void tmux('send-keys', ...keys),
     async shows(pattern) {
       await expect.poll(() => tmux('capture-pane', '-p'), { timeout: 30_000, interval: 50 }).toMatch(pattern)

@@ -81,7 +81,9 @@ function bash(
 
 for (const page of PAGES) {
   const scripts = blocksOf(page).flatMap(({ script, reason }) => (reason === undefined ? [script] : []))
-  const programs = scripts.some((script) => /^git /m.test(script)) ? ['git'] : []
+  const programs = ['git', 'curl'].filter((name) =>
+    scripts.some((script) => new RegExp(`^ *${name} `, 'm').test(script)),
+  )
   test(`every command of ${page} works`, { timeout: 300_000, ...needs(...programs) }, async () => {
     expect(blocksOf(page).length).toBeGreaterThan(0)
     if (scripts.length === 0) return

@@ -21,6 +21,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'arm-proprietary',
   'changes',
   'client',
+  'console',
   'demo-agent',
   'driver-agent-cli',
   'gateway-http',
@@ -64,6 +65,8 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'mcp-tools': { may: [], inTests: ['gateway-http'] },
   'acp-server': { may: ['subprocess'] },
   client: { may: [] },
+  // Only the built files leave it; its page uses the client as any page could.
+  console: { may: ['client'] },
   adapters: { may: ['manifest'] },
   'demo-agent': { may: [] },
   server: { may: ['subprocess'], inTests: ['secrets', 'workspaces'] },

@@ -73,6 +73,8 @@ for (const name of ['egress-relay.mjs', 'sandbox-probe.mjs']) copyIn(`../sandbox
 // It finds its native module where this package is installed, if the platform has one.
 copyIn('../adapter-pty-repl/bin/pty-host.mjs', 'bin/pty-host.mjs')
 copyIn('../adapters/catalog', 'catalog')
+// The runtime finds the console at `../app`.
+copyIn('../console/app', 'app')
 copyIn('../adapters/dist/catalogue.json', 'dist/catalogue.json')
 // A new folder: the sweep below removes an old one.
 rmSync('dist/schemas', { recursive: true, force: true })

@@ -24,6 +24,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/changes . ./testing ./package.json
     @agentproto/cli ./package.json agentproto
     @agentproto/client . ./package.json
+    @agentproto/console . ./package.json
     @agentproto/contracts . ./wire ./agent ./package.json
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
     @agentproto/driver-agent-cli . ./installation ./package.json
@@ -71,14 +72,16 @@ test('what each package exports', () => {
     @agentproto/changes/testing
       ChangeStoreSubject testChangeStore
     @agentproto/client
-      AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient CallOptions
-      Client ClientOptions ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit
-      FetchReader FetchResponse FollowEventsOptions FollowOptions FollowOutputOptions ForkRequest
-      GatewayAddress Health KillReason NotificationsClient OnConnectionState OutputItem OutputLine
-      PermissionMode PermissionRule PermissionsClient Problem PromptAccepted PromptRequest RuleScope
-      Session SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus
-      SessionsClient SpawnAgentRequest TraceContext Turn TurnResult WatchOptions Workspace
-      WorkspacesClient WorkspacesFile createClient isAgentprotoError
+      AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient
+      BrowserCodeRequest CallOptions Caller Client ClientOptions ConfigRequest ConnectionState ErrorCode
+      EventGap EventsPage Fetch FetchInit FetchReader FetchResponse FollowEventsOptions FollowOptions
+      FollowOutputOptions ForkRequest GatewayAddress Health KillReason NotificationsClient
+      OnConnectionState OutputItem OutputLine PermissionMode PermissionRule PermissionsClient Problem
+      PromptAccepted PromptRequest RuleScope Session SessionChange SessionEvent SessionFilter SessionPage
+      SessionRequest SessionStatus SessionsClient SpawnAgentRequest TraceContext Turn TurnResult
+      WatchOptions Workspace WorkspacesClient WorkspacesFile createClient isAgentprotoError
+    @agentproto/console
+      consoleFolder
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
@@ -106,24 +109,24 @@ test('what each package exports', () => {
       traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
-      AuthState BOUNDS BodyOf CHANGE_BOUNDS ChangeService ChangesQuery ComparedState ConfigRequest
-      DelegationRequest DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason
-      EventReader EventsPage ExportFormat ExportHead Forgotten ForkRequest HookStop InterruptRequest
-      Interrupted JsonOf KillReason MergeWorktreeRequest MergedWorktree NotificationService
-      NotificationState NotificationTest NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutputReader
-      ParamsOf PatchQuery PermissionService PromptAccepted PromptRequest ProvisionEvent ProvisionPhase
-      ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding RepairReport
-      RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route SearchHit
-      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
-      SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState
-      SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS
-      ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS
-      UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService WaitingQuery
-      WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
-      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
-      hasEndedBefore isWithinDepth loopsSchema matchesFilter mayUse mcpServerSchema operationOf parseWire
-      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
-      toAgentAnswer visibleWorkspaces
+      AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller ChangeService ChangesQuery
+      ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest DiscardWorktreeRequest
+      DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage ExportFormat ExportHead
+      Forgotten ForkRequest HookStop InterruptRequest Interrupted JsonOf KillReason MergeWorktreeRequest
+      MergedWorktree NotificationService NotificationState NotificationTest NotifyTarget OPERATIONS
+      OUTPUT_CURSOR Operation OutputReader ParamsOf PatchQuery PermissionService PromptAccepted
+      PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader
+      RenameRequest RepairFinding RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest
+      RewindFilesRequest RewoundFiles Route SearchHit SearchQuery SearchResult ServiceMethod Services
+      SessionArchive SessionBounds SessionChange SessionChanges SessionFilter SessionPage SessionService
+      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StateName StreamStats TOOLS
+      TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery
+      TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport
+      UsageReportRow UsageService WaitingQuery WorktreeRequest WorktreeService addRuleSchema
+      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf budgetSchema contentBlockSchema
+      coversWorkspace createTokenSchema eventSchema hasEndedBefore isWithinDepth loopsSchema matchesFilter
+      mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
+      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -283,6 +286,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions import [--json] [--no-start]
     agentproto sessions prune [--older-than <time>] [--dry-run] [--json] [--no-start]
     agentproto sessions repair [--dry-run] [--json] [--no-start]
+    agentproto open [--scope <scope>] [--workspace <slug...>] [--no-browser] [--json] [--no-start]
     agentproto usage [--by <what>] [--since <time>] [--from <day>] [--to <day>] [--json] [--no-start]
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>]
     agentproto status [--json]

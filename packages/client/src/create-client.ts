@@ -1,4 +1,4 @@
-import type { SessionChange, UsageQuery, UsageReport } from '@agentproto/contracts/wire'
+import type { BrowserCodeRequest, SessionChange, UsageQuery, UsageReport } from '@agentproto/contracts/wire'
 import { archiveClient } from './archive-client.js'
 import { adaptersClient } from './adapters-client.js'
 import { changesClient } from './changes-client.js'
@@ -31,6 +31,10 @@ export function createClient(options: ClientOptions) {
   return {
     /** Needs no token. @throws `daemon_not_running` */
     health: (): Promise<Health> => transport.call('GET /health', {}),
+    /** What this client's token, or this browser's login, is and may do. */
+    caller: () => transport.call('GET /auth/me', {}),
+    /** A code that logs in one browser; needs the owner or the scope `admin`. @throws `token_limit_reached` */
+    browserCode: (body: BrowserCodeRequest = {}) => transport.call('POST /auth/code', { body }),
     sessions,
     archive: archiveClient(transport),
     /** What sessions used, also deleted ones: by default each of the last 30 days. */

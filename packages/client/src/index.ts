@@ -30,6 +30,8 @@ export type { AdapterSummary } from '@agentproto/contracts/agent'
 export type {
   AddRuleRequest,
   AnswerRequest,
+  BrowserCodeRequest,
+  Caller,
   ConfigRequest,
   EventsPage,
   ForkRequest,

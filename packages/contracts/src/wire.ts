@@ -21,7 +21,14 @@ export type {
   TurnTranscript,
   UnreadableEvents,
 } from './wire/session-responses.js'
-export type { AdapterState, DoctorCheck, DoctorReport, SetupInput, SetupStepState } from './wire/host-responses.js'
+export type {
+  AdapterState,
+  Caller,
+  DoctorCheck,
+  DoctorReport,
+  SetupInput,
+  SetupStepState,
+} from './wire/host-responses.js'
 export {
   assertMayDecideAhead,
   assertMayUse,
@@ -30,6 +37,7 @@ export {
   mayUse,
   visibleWorkspaces,
 } from './wire/access.js'
+export type { ConsoleFile, ConsoleFiles } from './wire/console-files.js'
 export type { SessionBounds } from './wire/access.js'
 export { contentBlockSchema } from './wire/content-block.js'
 export { parseWire } from './wire/parse-wire.js'
@@ -75,7 +83,7 @@ export type {
 export type { ComparedState, RewoundFiles, SessionChanges } from './wire/change-responses.js'
 export type { ChangeService } from './wire/change-service.js'
 export { createTokenSchema } from './wire/host-requests.js'
-export type { AddWorkspaceRequest } from './wire/host-requests.js'
+export type { AddWorkspaceRequest, BrowserCodeRequest } from './wire/host-requests.js'
 export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'
 export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'
 export type { SessionArchive } from './wire/session-archive.js'

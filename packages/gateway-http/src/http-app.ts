@@ -10,6 +10,7 @@ import { sessionHandlers } from './handlers/sessions.js'
 import { streamHandlers } from './handlers/streams.js'
 import { worktreeHandlers } from './handlers/worktrees.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
+import { addConsole } from './console-page.js'
 import { errorHandler, problem } from './rejection.js'
 import { addRoutes, type Handlers, pathsOf } from './route.js'
 import { createStreams } from './streams/streams.js'
@@ -44,6 +45,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     handlers,
     pathsOf(deps, ({ scope }) => scope === 'open'),
   )
+  if (deps.consoleFiles) addConsole(app, deps.consoleFiles)
   app.use(knownCaller(deps))
   addAgentChecks(app, deps)
   addRoutes(

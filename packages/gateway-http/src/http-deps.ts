@@ -1,5 +1,5 @@
 import type { Authenticate, Clock, Principal, Refusal } from '@agentproto/contracts'
-import type { Services, SessionBounds, StreamStats } from '@agentproto/contracts/wire'
+import type { ConsoleFiles, Services, SessionBounds, StreamStats } from '@agentproto/contracts/wire'
 import type { Context, Hono } from 'hono'
 
 /** The services and settings of the HTTP surface. The routes of a service that is absent do not exist. */
@@ -18,6 +18,8 @@ export interface HttpDeps
   readonly mcp?: (request: Request, by: Principal) => Promise<Response>
   /** Answers `/metrics` in the text format of Prometheus; without it the route does not exist. */
   readonly metrics?: (streams: StreamStats) => Promise<string>
+  /** The web console at `/console/`; without it the route does not exist. */
+  readonly consoleFiles?: ConsoleFiles
   /** The document of `/openapi.json`; without it the route does not exist. */
   readonly openApi?: () => Promise<object>
   /** Host names beside loopback: `name` for any port, `name:port` for one. */

@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events'
+import { consoleFolder } from '@agentproto/console'
 import { createHttpApp } from '@agentproto/gateway-http'
 import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
 import type { Agents } from './open-agents.js'
+import { consoleFiles } from './console-files.js'
 import { closeInOrder } from './close-in-order.js'
 import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
 import type { Notifications } from './open-notifications.js'
@@ -33,6 +35,7 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     browsers: browserCodes(tokens, clock, revoked),
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
+    consoleFiles: consoleFiles(consoleFolder),
     metrics: async (streams) => metrics.text(sessions, streams, await notifications.state()),
     signal: ending.signal,
     onRefused,

@@ -103,6 +103,7 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'DELETE /tokens/:name': { path: '/tokens/again' },
   'POST /tokens/:name/rotate': { path: '/tokens/again/rotate' },
   'POST /auth/code': NONE,
+  'GET /auth/me': NONE,
   'GET /auth/exchange': { path: '/auth/exchange?code=:code' },
 }
 

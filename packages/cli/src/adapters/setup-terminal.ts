@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process'
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { Question, Terminal } from '@agentproto/runtime'
 import { FieldInput } from '../attach/field-input.js'
 import { isCtrl, type Key } from '../attach/keyboard.js'
 import type { LiveRows } from '../attach/live-area.js'
 import { showDialog } from '../attach/show-dialog.js'
+import { openInBrowser } from '../browser.js'
 import { paintFor, print, type CliContext } from '../cli-context.js'
 import { cut } from '../render/fit.js'
 import type { Frame } from '../render/paint.js'
@@ -89,14 +89,4 @@ function viewOf({ paint, width: columns }: Frame, question: Question, input: Fie
     `  ${paint.bold('›')} ${shown}`,
   ]
   return { rows, cursor: { row: rows.length - 1, column: 4 + column } }
-}
-
-/** Opens a page when there is a desktop. The address is printed in any case. */
-function openInBrowser(context: CliContext, url: string): void {
-  if (!/^https?:\/\//.test(url)) return
-  const isMac = process.platform === 'darwin'
-  if (!isMac && !context.env['DISPLAY'] && !context.env['WAYLAND_DISPLAY']) return
-  const child = spawn(isMac ? 'open' : 'xdg-open', [url], { stdio: 'ignore', detached: true })
-  child.once('error', () => undefined)
-  child.unref()
 }

@@ -86,6 +86,7 @@ const choicesOf = (choices: readonly string[] | undefined): Candidate[] =>
 /** By the parent of the command and the name of its argument. */
 const ARGUMENT_NAMES: Readonly<Record<string, NameKind>> = {
   'sessions id': 'session',
+  'agentproto session': 'session',
   'sessions adapter': 'adapter',
   'agentproto adapter': 'adapter',
   'adapters slug': 'adapter',

@@ -224,8 +224,14 @@ export const hostOperations = {
   'POST /auth/code': admin('createBrowserCode', {
     summary: 'Creates a code that logs in one browser, once and within a minute',
     calls: 'browsers.code',
+    body: ask.browserCodeSchema,
     answers: created(is.browserCode, 'The code, and the path to open'),
-    errors: ['token_limit_reached'],
+    errors: ['token_limit_reached', 'workspace_not_found', 'invalid_request'],
+  }),
+  'GET /auth/me': read('showCaller', {
+    summary: 'What the caller is and may do',
+    calls: 'browsers.caller',
+    answers: ok(is.caller, 'The caller'),
   }),
   'GET /auth/exchange': open('exchangeBrowserCode', {
     summary: 'Exchanges a code for an HttpOnly cookie, which holds a named token of 12 hours',

@@ -53,6 +53,12 @@ export const addAdapterSchema = z.strictObject({
 /** A rule of a workspace stays until it is removed: a lifetime is refused, not ignored. */
 export const workspaceRuleSchema = addRuleSchema.omit({ lifetime: true })
 
+/** What the login of a browser may do: everything, unless it says less. */
+export const browserCodeSchema = createTokenSchema
+  .pick({ workspaces: true })
+  .extend({ scope: z.enum(SCOPES).optional() })
+export type BrowserCodeRequest = Readonly<z.infer<typeof browserCodeSchema>>
+
 /** What a browser sends instead of a token. */
 export const exchangeQuerySchema = z.strictObject({
   code: z.string().min(1).max(200).describe('From POST /auth/code'),

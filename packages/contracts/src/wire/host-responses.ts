@@ -177,7 +177,16 @@ export type RotatedToken = ValueOf<typeof rotatedToken>
 
 const issuedCode = z.object({ code: z.string(), expiresAt: time })
 export type BrowserCode = ValueOf<typeof issuedCode>
-export const browserCode = issuedCode.extend({ path: z.string() })
+/** `page`: the console, with the code in the fragment, which is sent to no server. */
+export const browserCode = issuedCode.extend({ path: z.string(), page: z.string() })
+/** `type`: the owner, a named token or the agent of a session. `workspaces`: absent for all. */
+export const caller = z.object({
+  name: z.string(),
+  type: z.enum(['owner', 'token', 'session']),
+  scope: z.enum(SCOPES),
+  workspaces: z.array(z.string()).optional(),
+})
+export type Caller = ValueOf<typeof caller>
 export const browserLogin = z.object({ ok: z.literal(true), name: z.string(), expiresAt: time })
 
 export const health = z.object({ ok: z.literal(true), version: z.string() })

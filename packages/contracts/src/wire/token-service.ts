@@ -1,5 +1,6 @@
 import type { Principal } from '../principal.js'
-import type { BrowserCode, CreatedTokens, NamedToken, NewToken, RotatedToken } from './host-responses.js'
+import type { BrowserCodeRequest } from './host-requests.js'
+import type { BrowserCode, Caller, CreatedTokens, NamedToken, NewToken, RotatedToken } from './host-responses.js'
 
 /** The named tokens of a gateway. */
 export interface TokenService {
@@ -37,15 +38,18 @@ export interface TokenRequest extends Pick<NamedToken, 'name' | 'scope' | 'expir
 export interface BrowserLogin {
   /**
    * @param by The caller; the code ends with its token
-   * @returns A code that logs in one browser with the scope `admin`, once and within a short time
-   * @throws `token_limit_reached` while too many codes are unused
+   * @param request What the browser may do; default: everything, as `admin`
+   * @returns A code that logs in one browser, once and within a short time
+   * @throws `token_limit_reached` while too many codes are unused; `invalid_request` for an `admin` with bounds
    */
-  code(by: Principal): BrowserCode
+  code(by: Principal, request?: BrowserCodeRequest): BrowserCode
   /**
    * @returns The token for a code; undefined for a code that is unknown, used or expired
    * @throws `token_limit_reached`, `storage_failed`
    */
   exchange(code: string): Promise<BrowserToken | undefined>
+  /** What the caller is and may do. */
+  caller(by: Principal): Caller
 }
 
 /** A named token for a browser's cookie. */

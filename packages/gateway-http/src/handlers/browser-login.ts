@@ -6,10 +6,11 @@ import type { Handlers } from '../route.js'
 /** `/auth`: a browser sends a code instead of a token, and gets its cookie. */
 export function browserLoginHandlers(browsers: BrowserLogin) {
   return {
-    'POST /auth/code'({ c }) {
-      const { code, expiresAt } = browsers.code(c.get('by'))
-      return { code, expiresAt, path: `/auth/exchange?code=${code}` }
+    'POST /auth/code'({ c, body }) {
+      const { code, expiresAt } = browsers.code(c.get('by'), body)
+      return { code, expiresAt, path: `/auth/exchange?code=${code}`, page: `/console/#code=${code}` }
     },
+    'GET /auth/me': ({ by }) => browsers.caller(by),
     async 'GET /auth/exchange'({ c, query: { code } }) {
       // A HEAD must not use up the code.
       if (c.req.method === 'HEAD') return textReply('{}')

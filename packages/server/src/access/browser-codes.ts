@@ -6,6 +6,7 @@ import {
   type Principal,
   type TokenService,
 } from '@agentproto/contracts'
+import type { BrowserCodeRequest, Caller } from '@agentproto/contracts/wire'
 import { newToken, tokenDigest } from './token-format.js'
 
 const CODE_MS = 60_000
@@ -23,15 +24,19 @@ export function browserCodes(
   revoked: (by: Principal) => AbortSignal | undefined,
 ): BrowserLogin {
   /** By digest, so that the duration of a lookup reveals nothing about a code. */
-  const pending = new Map<string, { readonly until: number; readonly by: Principal }>()
+  const pending = new Map<
+    string,
+    { readonly until: number; readonly by: Principal; readonly request: BrowserCodeRequest }
+  >()
   return {
-    code(by) {
+    code(by, request = {}) {
+      if (request.workspaces && (request.scope ?? 'admin') === 'admin') throw boundAdmin()
       const now = clock.now()
       for (const [digest, { until }] of pending) if (until <= now) pending.delete(digest)
       const own = [...pending.values()].filter((code) => code.by.name === by.name)
       if (own.length >= MAX_CODES) throw tooMany()
       const { token: code } = newToken('c')
-      pending.set(digestOf(code), { until: now + CODE_MS, by })
+      pending.set(digestOf(code), { until: now + CODE_MS, by, request })
       return { code, expiresAt: at(now + CODE_MS) }
     },
     async exchange(code) {
@@ -42,14 +47,32 @@ export function browserCodes(
       if (found === undefined || found.until <= now || revoked(found.by)?.aborted) return undefined
       const expiresAt = at(now + LOGIN_MS)
       const name = `browser-${randomBytes(4).toString('hex')}`
-      const { token } = await tokens.create({ name, scope: 'admin', expiresAt }, found.by)
+      const { scope = 'admin', workspaces } = found.request
+      const { token } = await tokens.create({ name, scope, workspaces, expiresAt }, found.by)
       return { token, name, expiresAt, maxAgeSeconds: LOGIN_MS / 1_000 }
     },
+    caller: callerOf,
+  }
+}
+
+function callerOf(by: Principal): Caller {
+  switch (by.type) {
+    case 'owner':
+      return { name: by.name, type: by.type, scope: 'admin' }
+    case 'token':
+      return { name: by.name, type: by.type, scope: by.scope, ...(by.workspaces && { workspaces: [...by.workspaces] }) }
+    case 'session':
+      return { name: by.name, type: by.type, scope: by.delegates ? 'operate' : 'read' }
   }
 }
 
 const at = (time: number): string => new Date(time).toISOString()
 const digestOf = (code: string): string => tokenDigest(code).toString('hex')
+
+const boundAdmin = (): AgentprotoError =>
+  new AgentprotoError('invalid_request', 'A login with the scope admin cannot be bound to workspaces', {
+    expected: 'the scope read or operate together with workspaces',
+  })
 
 const tooMany = (): AgentprotoError =>
   new AgentprotoError('token_limit_reached', `There are ${MAX_CODES} unused login codes, the maximum`, {

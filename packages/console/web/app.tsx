@@ -1,0 +1,62 @@
+import { useEffect } from 'preact/hooks'
+import type { Connection, Gateway } from './gateway/gateway.js'
+import { Locked } from './places/locked.js'
+import { NeedsYou } from './places/needs-you.js'
+import { SessionPlace } from './places/session.js'
+import { Sessions } from './places/sessions.js'
+import { addressOf, place, type Place } from './router.js'
+
+/** The frame of all places: where the person is, and whether what is shown is true now. */
+export function App({ gateway }: { readonly gateway: Gateway }) {
+  useEffect(() => void gateway.open(), [gateway])
+  const count = gateway.waitingCount.value
+  useEffect(() => {
+    document.title = count === 0 ? 'agentproto' : `(${count}) agentproto`
+  }, [count])
+  if (gateway.connection.value === 'locked') return <Locked gateway={gateway} />
+  return (
+    <>
+      <nav aria-label="Places">
+        <PlaceLink to={{ name: 'needs-you' }} label="Needs you" count={count} />
+        <PlaceLink to={{ name: 'sessions' }} label="Sessions" />
+        <PlaceLink to={{ name: 'settings' }} label="Settings" />
+        <p class={`connection ${gateway.connection.value}`} role="status">
+          {CONNECTION_WORDS[gateway.connection.value]}
+        </p>
+      </nav>
+      <main>
+        <Current gateway={gateway} at={place.value} />
+      </main>
+    </>
+  )
+}
+
+const CONNECTION_WORDS: Readonly<Record<Connection, string>> = {
+  connecting: 'Connecting',
+  connected: 'Connected',
+  away: 'The gateway does not answer; trying again',
+  locked: 'Logged out',
+}
+
+function Current({ gateway, at }: { readonly gateway: Gateway; readonly at: Place }) {
+  switch (at.name) {
+    case 'needs-you':
+      return <NeedsYou gateway={gateway} />
+    case 'sessions':
+      return <Sessions gateway={gateway} />
+    case 'session':
+      return <SessionPlace key={at.id} gateway={gateway} id={at.id} />
+    case 'changes':
+    case 'settings':
+      return <p>Not built yet.</p>
+  }
+}
+
+function PlaceLink({ to, label, count = 0 }: { readonly to: Place; readonly label: string; readonly count?: number }) {
+  return (
+    <a href={addressOf(to)} {...(place.value.name === to.name ? { 'aria-current': 'page' as const } : {})}>
+      {label}
+      {count === 0 ? null : <span class="badge">{count}</span>}
+    </a>
+  )
+}

@@ -1,0 +1,7 @@
+import { render } from 'preact'
+import './style.css'
+import { App } from './app.js'
+import { Gateway } from './gateway/gateway.js'
+
+const root = document.getElementById('console')
+if (root !== null) render(<App gateway={new Gateway(document.baseURI)} />, root)

@@ -22,9 +22,9 @@ export class RewindQuestion {
     this.#since = now
   }
 
-  key({ text, name, ctrl, meta }: Key, now: number): 'rewind' | 'leave' | undefined {
+  key({ text, name, ctrl, meta, isPasted }: Key, now: number): 'rewind' | 'leave' | undefined {
     if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start'
-    if (this.#isPasting || name === 'paste' || now - this.#since < READING_MS) return undefined
+    if (this.#isPasting || isPasted === true || name === 'paste' || now - this.#since < READING_MS) return undefined
     if (name === 'escape') return 'leave'
     if (ctrl || meta) return undefined
     return text === 'y' ? 'rewind' : text === 'n' ? 'leave' : undefined

@@ -54,7 +54,7 @@ test('14.2.4 modes, models, permissions, cost and help are ours, with completion
   screen.press('Tab', 'Enter')
   await screen.shows(/Set: mode plan[\s\S]*try · demo · plan · /)
   enter(screen, '/model')
-  await screen.shows(/● demo-1 {2}Demo One\n○ demo-2 {2}Demo Two/)
+  await screen.shows(/● demo-1 Demo One\n○ demo-2 Demo Two/)
   enter(screen, '/permissions deny-all')
   await screen.shows(/Set: permissions deny-all[\s\S]*· deny-all · /)
   enter(screen, '/permissions sometimes')

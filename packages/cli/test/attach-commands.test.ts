@@ -39,7 +39,7 @@ test('14.2.4 /mode, /model and /permissions list and set what the session offers
   expect(one.press('/model small\n')).toEqual({ type: 'configure', request: { model: 'small' } })
   expect(one.press('/permissions deny-all\n')).toEqual({ type: 'configure', request: { permissionMode: 'deny-all' } })
   one.press('/model\n')
-  expect(one.said).toBe('● large  Large\n○ small  Small')
+  expect(one.said).toBe('● large Large\n○ small Small')
   one.press('/mode nope\n')
   expect(one.text).toMatch(/^No such mode\. There are: default, plan\n.*\n❯ \/mode nope$/)
   const bare = new AttachDriver()
@@ -136,7 +136,7 @@ test('14.2.4 the status row has the cost, and drops facts in the order that the 
   expect(row(120)).toBe(
     'my-session · demo · approve-reads · default · large · 50 % context · $1.25 · idle   /help · /detach exits',
   )
-  expect(row(80)).toBe('my-session · approve-reads · $1.25 · idle   /help · /detach exits')
+  expect(row(80)).toBe('my-session · approve-reads · large · $1.25 · idle   /help · /detach exits')
   expect(row(50)).toBe('my-session · approve-reads · $1.25 · idle   /help')
   expect(row(30)).toBe('approve-reads · idle   /help')
 })

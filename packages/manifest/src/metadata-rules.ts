@@ -21,6 +21,7 @@ export const METADATA_KEYS = [
   'resume',
   'instructions',
   'envelope',
+  'usage',
   'doctor',
 ] as const
 

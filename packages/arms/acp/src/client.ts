@@ -26,6 +26,7 @@ import { HostServices } from './host-services.js'
 import { Peer } from './peer.js'
 import { AcpSession } from './session.js'
 import type { SessionLink } from './session.js'
+import { usagePlaces, type UsagePlaces } from './usage-in-meta.js'
 import { listStored } from './stored-sessions.js'
 
 /** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
@@ -34,7 +35,9 @@ const REPLAY_ROUNDS = 40
 
 /** `serve` needs `launch`, which says how the agent was launched. */
 export interface AcpClientOptions
-  extends Pick<ArmConnectOptions, 'client'>, Partial<Pick<ArmConnectOptions, 'limits' | 'clock' | 'serve' | 'launch'>> {
+  extends
+    Pick<ArmConnectOptions, 'client'>,
+    Partial<Pick<ArmConnectOptions, 'limits' | 'clock' | 'serve' | 'launch' | 'profile'>> {
   /** Writes one line to the agent and adds the newline. */
   readonly write: WriteLine
 }
@@ -45,6 +48,7 @@ export class AcpClient implements LineClient, SessionLink {
   readonly #limits: ArmLimits
   readonly clock: Clock
   readonly peer: Peer
+  readonly usagePlaces: UsagePlaces
   readonly #services = new Map<string, HostServices>()
   #handshake: Handshake | undefined
 
@@ -52,6 +56,7 @@ export class AcpClient implements LineClient, SessionLink {
     this.#options = options
     this.#limits = options.limits ?? DEFAULT_ARM_LIMITS
     this.clock = options.clock ?? systemClock
+    this.usagePlaces = usagePlaces(options.profile)
     this.peer = new Peer(options.client.name, options.write, this.clock)
   }
 

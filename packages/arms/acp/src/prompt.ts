@@ -11,6 +11,7 @@ import {
   TURN_END_REASONS,
   type TurnEndReason,
 } from '@agentproto/contracts'
+import { usageInMeta, type UsagePlaces } from './usage-in-meta.js'
 
 /**
  * Adapts a prompt to the agent's capabilities: embedded text becomes text, an embedded file becomes a link. Images and
@@ -40,11 +41,14 @@ const STOP_REASONS: ReadonlySet<unknown> = new Set(
   TURN_END_REASONS.filter((reason) => reason !== 'error' && reason !== 'timeout'),
 )
 
-/** Reads the response to `session/prompt`: an unknown stop reason is an error, never a success. */
-export function responseVerdict({ result, error }: Json): Verdict {
+/**
+ * Reads the response to `session/prompt`: an unknown stop reason is an error, never a success.
+ * @param places where the agent says its tokens if not in `usage`
+ */
+export function responseVerdict({ result, error }: Json, places: UsagePlaces): Verdict {
   if (isRecord(error)) return { reason: 'error', error: promptError(error) }
   const { stopReason, usage } = asRecord(result)
-  const reported = isRecord(usage) ? { usage: usageOf(usage) } : {}
+  const reported = defined({ usage: isRecord(usage) ? usageOf(usage) : usageInMeta(asRecord(result), places) })
   if (STOP_REASONS.has(stopReason)) return { ...reported, reason: stopReason as TurnEndReason }
   const message = `The agent stopped for a reason that is not in the protocol: ${JSON.stringify(stopReason) ?? 'none'}`
   return { ...reported, reason: 'error', error: { message } }

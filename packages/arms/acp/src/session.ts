@@ -19,6 +19,7 @@ import type { HostRequest, HostServices } from './host-services.js'
 import { extension, noticeOf } from './notice.js'
 import { promptFor, responseVerdict } from './prompt.js'
 import { type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
+import type { UsagePlaces } from './usage-in-meta.js'
 import { parseToolUpdate } from './tool-call.js'
 
 /** How long an answered turn without any content waits for it, in milliseconds: agents rarely answer nothing. */
@@ -32,6 +33,7 @@ export interface SessionLink {
   }
   readonly clock: Clock
   readonly capabilities: AgentCapabilities
+  readonly usagePlaces: UsagePlaces
   /** Sends a control request within the arm's time limit. */
   request(method: string, params: object): Promise<unknown>
   forget(sessionId: string): void
@@ -83,7 +85,11 @@ export class AcpSession implements ArmSession {
       const params = { sessionId: this.agentSessionId, prompt: adapted.blocks, ...meta }
       this.#link.peer.send('session/prompt', params, (response) => {
         const wait = { ms: EMPTY_TURN_MS, clock: this.#link.clock }
-        this.conversation.finish(turn, responseVerdict(response), 'error' in response ? undefined : wait)
+        this.conversation.finish(
+          turn,
+          responseVerdict(response, this.#link.usagePlaces),
+          'error' in response ? undefined : wait,
+        )
       })
     }
     return turn.done

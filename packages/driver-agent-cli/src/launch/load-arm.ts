@@ -26,7 +26,7 @@ export async function loadArm(manifest: AgentCliManifest, start: ArmStart): Prom
   switch (manifest.protocol) {
     case 'acp': {
       const { acpArm } = await import('@agentproto/acp')
-      return { arm: acpArm, starts: { bin, args: binArgs } }
+      return { arm: acpArm, starts: { bin, args: binArgs }, profile: manifestHint(manifest, 'usage') }
     }
     case 'mcp': {
       const { mcpArm } = await import('@agentproto/arm-mcp')

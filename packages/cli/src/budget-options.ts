@@ -14,6 +14,8 @@ export interface BudgetOptions {
 /** The options of every command that starts an agent. */
 export interface LimitOptions extends BudgetOptions {
   readonly loopStop?: number
+  /** In seconds. */
+  readonly requestTimeout?: number
 }
 
 export const addBudgetOptions = (command: CliCommand): CliCommand =>
@@ -28,11 +30,13 @@ export const addBudgetOptions = (command: CliCommand): CliCommand =>
     .option('--budget-minutes <n>', 'end it when its agent has worked for this long', toMinutes)
 
 export const addLimitOptions = (command: CliCommand): CliCommand =>
-  addBudgetOptions(command).option(
-    '--loop-stop <n>',
-    'end it when its agent repeats the same call with the same result n times',
-    toCount,
-  )
+  addBudgetOptions(command)
+    .option('--loop-stop <n>', 'end it when its agent repeats the same call with the same result n times', toCount)
+    .option(
+      '--request-timeout <seconds>',
+      'deny a request that is not answered after this time; 0 waits until it is answered',
+      toRequestSeconds,
+    )
 
 /** The budget of a request; empty if no option names a limit. */
 export function budgetOf(options: BudgetOptions): { readonly budget?: Budget } {
@@ -41,13 +45,27 @@ export function budgetOf(options: BudgetOptions): { readonly budget?: Budget } {
   return Object.keys(budget).length === 0 ? {} : { budget }
 }
 
-export const limitsOf = (options: LimitOptions): { readonly budget?: Budget; readonly loops?: LoopLimits } => ({
+interface Limits {
+  readonly budget?: Budget
+  readonly loops?: LoopLimits
+  readonly requestTimeoutMs?: number
+}
+
+export const limitsOf = (options: LimitOptions): Limits => ({
   ...budgetOf(options),
+  ...(options.requestTimeout === undefined ? {} : { requestTimeoutMs: Math.ceil(options.requestTimeout * 1_000) }),
   ...(options.loopStop === undefined ? {} : { loops: { stopAfter: options.loopStop } }),
 })
 
 const toLimit = numberThat((value) => Number.isSafeInteger(value) && value >= 1, 'whole number, 1 or more')
 const toMinutes = numberThat((value) => value > 0 && Number.isFinite(value), 'positive number of minutes')
+
+/** The longest time of a timer. */
+const MAX_SECONDS = 2_147_483
+const toRequestSeconds = numberThat(
+  (value) => value >= 0 && value <= MAX_SECONDS,
+  `number of seconds from 0 to ${MAX_SECONDS}`,
+)
 
 function toCost(text: string): Cost {
   const [, number, currency = 'USD'] = /^(\d+(?:\.\d+)?) ?([A-Za-z]{3})?$/.exec(text) ?? []

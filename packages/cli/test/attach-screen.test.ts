@@ -94,8 +94,14 @@ test('14.1.1 a paste while a request is shown becomes the line, and answers noth
   const one = screen()
   show(one, [prompted, asked])
   const now = settle(one)
-  expect(one.key({ ...typed('please add tests as well'), name: 'paste' }, now)).toBeUndefined()
+  for (const name of ['paste-start', 'paste', 'paste-end'])
+    expect(one.key({ ...typed(name === 'paste' ? 'please add tests as well' : ''), name }, now)).toBeUndefined()
   expect(one.live(now).rows.at(-1)).toBe('❯ please add tests as well')
+  one.key(named('u', true), now)
+  for (const each of 'yes') one.key({ ...typed(each), isPasted: true }, now)
+  expect(one.live(now).rows.at(-1)).toBe('❯ yes')
+  one.key(named('u', true), now)
+  expect(one.live(now).rows.at(-1)).toContain('Press one key')
 })
 
 test('a form asks field by field and rejects invalid values', () => {

@@ -1,5 +1,5 @@
 import type { AgentRequest, PermissionOption } from '@agentproto/contracts'
-import { expect, test } from 'vitest'
+import { assert, expect, test } from 'vitest'
 import type { Key } from '../src/attach/keyboard.js'
 import { type DialogAction, RequestDialogs } from '../src/attach/request-dialogs.js'
 import { columnsOf } from '../src/render/fit.js'
@@ -37,8 +37,11 @@ class Screen {
 
   draw(): string {
     const { rows } = this.dialogs.view({ paint, width: this.width, height: this.height, now: this.now })
-    expect(rows.length).toBeLessThanOrEqual(this.height)
-    expect(rows.every((row) => columnsOf(row) <= this.width)).toBe(true)
+    assert(rows.length <= this.height, 'more rows than the terminal has')
+    assert(
+      rows.every((row) => columnsOf(row) <= this.width),
+      'a row is wider than the terminal',
+    )
     return rows.join('\n')
   }
 
@@ -242,4 +245,26 @@ test('14.1.1 an address that the agent wants opened is accepted by a key, when i
   const screen = new Screen([{ ...question(), request }]).wait(300)
   expect(screen.draw()).toContain('Host     a.example')
   expect(screen.press('y')).toMatchObject({ answer: { action: 'accept' } })
+})
+
+test.each(SIZES)('14.1.2 a hidden command, a path outside and a difference at %i by %i', async (width, height) => {
+  const path = { named: 'src/link', real: ['/etc/passwd'], inside: false }
+  const asked = permissionFor(
+    {
+      title: 'List the files of this project, their sizes and their dates, and write a summary.....',
+      kind: 'read',
+      input: { command: 'ls && rm -rf ~/projects', description: 'Lists files' },
+      content: [{ type: 'diff', path: 'src/link', oldText: 'one\ntwo\n', newText: 'one\nthree\n' }],
+    },
+    factsOf({ ...RULES, statedKind: 'read', commands: ['ls && rm -rf ~/projects'], paths: [path], unclear: true }),
+  )
+  const screen = new Screen([asked, { ...permissionFor(), requestId: 'r2' }], [width, height]).wait(300)
+  let shown = screen.draw()
+  for (let page = 0; page < 9 && /── rows/.test(screen.draw()) && !screen.draw().includes('the end;'); page++) {
+    screen.press('pagedown')
+    shown += `\n\n${screen.draw()}`
+  }
+  screen.press('a')
+  shown += `\n\n${screen.wait(300).draw()}`
+  await expect(`${shown}\n`).toMatchFileSnapshot(`golden/request-${width}x${height}.txt`)
 })

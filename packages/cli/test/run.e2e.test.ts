@@ -10,7 +10,13 @@ const run = (prompt: string, ...args: readonly string[]): ReturnType<typeof cli>
 }
 
 test('stdout has the answer and nothing else', async () => {
-  expect(await run('hello')).toEqual({ code: 0, stdout: 'echo: hello\n', stderr: '' })
+  expect(await run('hello')).toEqual({ code: 0, stdout: 'echo: hello\n', stderr: expect.any(String) as string })
+})
+
+test('14.1.3 a run without a terminal says at its start what it does with questions', async () => {
+  expect((await run('hello')).stderr).toMatch(/^agentproto: no terminal: every permission is denied/)
+  expect((await run('hello', '--permissions', 'approve-reads')).stderr).toMatch(/reads are allowed; other permissions/)
+  expect(await run('hello', '--output', 'quiet')).toMatchObject({ stderr: '' })
 })
 
 test('the prompt can come from stdin', async () => {

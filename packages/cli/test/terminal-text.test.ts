@@ -62,6 +62,6 @@ test('12.A7 the page of a session shows the ids of an agent as text', () => {
   const pending = { requestId: 'r', sessionId: 's', request: { kind: 'permission', toolCall, options } }
   const { stream, written } = terminal(true)
   const details = { session: session({ title: evil }), turns: [], pending: [pending as never] }
-  print(stream, renderSession(details, { now: Date.now(), paint: createPaint(false) }))
+  print(stream, renderSession(details, { now: Date.now(), paint: createPaint(false), width: 100 }))
   expect(written()).not.toMatch(HARMFUL)
 })

@@ -10,6 +10,10 @@ export interface Terminal {
   paste(path: string): void
   /** Presses keys by their tmux names: `Enter`, `C-c`, `Escape`. */
   press(...keys: readonly string[]): void
+  /** Pastes text as a terminal does: in brackets if the program asked for them, or as one read of plain keys. */
+  paste(text: string, options: { readonly brackets: boolean }): void
+  /** What the screen shows now. */
+  now(): Promise<string>
   /** Waits until the screen matches, and returns it. */
   shows(pattern: RegExp): Promise<string>
   resize(width: number, height: number): void
@@ -59,6 +63,11 @@ export function terminal(
       tmux('paste-buffer', '-p')
     },
     press: (...keys) => void tmux('send-keys', ...keys),
+    paste(text, { brackets }) {
+      tmux('set-buffer', text)
+      tmux('paste-buffer', ...(brackets ? ['-p'] : []))
+    },
+    now: () => Promise.resolve(tmux('capture-pane', '-p').trimEnd()),
     async shows(pattern) {
       await expect.poll(() => tmux('capture-pane', '-p'), { timeout: 30_000, interval: 50 }).toMatch(pattern)
       return tmux('capture-pane', '-p').trimEnd()

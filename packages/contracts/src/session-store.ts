@@ -80,6 +80,8 @@ export interface StoredSpawn {
   readonly policy?: AdapterSessionPolicy
   readonly budget?: Budget
   readonly loops?: LoopLimits
+  /** A request that is not answered is denied after this; 0 for never; default as the gateway is configured. */
+  readonly requestTimeoutMs?: number
   /** What the agent had reported of the conversation that it was forked with. */
   readonly reportedCost?: readonly Cost[]
 }

@@ -39,11 +39,12 @@ export {
 } from './wire/access.js'
 export type { ConsoleFile, ConsoleFiles } from './wire/console-files.js'
 export type { SessionBounds } from './wire/access.js'
+export { answerRequestSchema, toAgentAnswer } from './wire/answer-request.js'
+export type { AnswerRequest } from './wire/answer-request.js'
 export { contentBlockSchema } from './wire/content-block.js'
 export { parseWire } from './wire/parse-wire.js'
 export {
   addRuleSchema,
-  answerRequestSchema,
   BOUNDS,
   isWithinDepth,
   mcpServerSchema,
@@ -52,11 +53,9 @@ export {
   promptRequestSchema,
   promptSchema,
   spawnAgentSchema,
-  toAgentAnswer,
 } from './wire/requests.js'
 export type {
   AddRuleRequest,
-  AnswerRequest,
   ConfigRequest,
   DelegationRequest,
   ForkRequest,

@@ -1,4 +1,4 @@
-import { ask, question } from './words/requests.js'
+import { ask, disguise, question } from './words/requests.js'
 import { call, delegate } from './words/delegate.js'
 import { flood } from './words/flood.js'
 import {
@@ -36,6 +36,7 @@ export const WORDS: Readonly<Record<string, Word>> = {
   write: { usage: 'FILE [TEXT]', summary: 'writes a file of the working folder, with a diff', run: write },
   run: { usage: 'CMD', summary: 'runs a shell command, with its output', run: run },
   ask: { usage: '[FILE [TEXT]]', summary: 'asks for permission, then writes (demo.txt)', run: ask },
+  disguise: { usage: 'CMD', summary: 'asks to run CMD under a long harmless title; runs nothing', run: disguise },
   question: { usage: '[TEXT]', summary: 'asks a question with a form', run: question },
   plan: { usage: '', summary: 'a plan of three steps, worked off', run: plan },
   usage: { usage: '[SUM [TOKENS]]', summary: 'reports the cost so far and the tokens of the turn', run: usage },

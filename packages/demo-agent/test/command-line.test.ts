@@ -18,7 +18,7 @@ test('--help says every word, one line each', () => {
 
 test('the words are these', () => {
   expect(Object.keys(WORDS).join(' ')).toBe(
-    'stream think read write run ask question plan usage recall delegate call ' +
+    'stream think read write run ask disguise question plan usage recall delegate call ' +
       'hang hang! late crash garbage flood stubborn fork stop loop duplicate fail',
   )
 })

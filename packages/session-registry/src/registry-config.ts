@@ -4,7 +4,7 @@ import type { Budget } from '@agentproto/contracts'
 export interface RegistryConfig {
   /** Live sessions at once. */
   readonly maxSessions: number
-  /** An unanswered request of an agent is denied after this. */
+  /** An unanswered request of an agent is denied after this, unless the start of its session says otherwise; 0 for never. */
   readonly requestTimeoutMs: number
   /** How long an interrupted turn may take to end before its session is stopped. */
   readonly interruptGraceMs: number
@@ -54,7 +54,7 @@ const MINUTE = 60 * SECOND
 
 export const DEFAULT_REGISTRY_CONFIG: RegistryConfig = {
   maxSessions: 64,
-  requestTimeoutMs: 5 * MINUTE,
+  requestTimeoutMs: 0,
   interruptGraceMs: 30 * SECOND,
   heartbeatMs: 30 * SECOND,
   progressMs: 10 * MINUTE,

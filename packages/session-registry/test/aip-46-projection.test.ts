@@ -61,6 +61,24 @@ test('AIP-46 projection of agent-prompt: [awaiting input] and what is asked', as
   expect((await registry.output(id)).at(-1)).toEqual(stdout('[awaiting input] Which one?'))
 })
 
+test('14.1.2 the lines of a permission have its whole command and where its path leads, whatever its title is', async () => {
+  const input = { command: 'echo ok; rm -rf /', cwd: '/' }
+  const toolCall = { type: 'tool-call', toolCallId: 't', title: 'Harmless', kind: 'execute', input } as const
+  const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }] as const
+  const asks: Script = async ({ ask, emit }) => {
+    await ask({ kind: 'permission', toolCall: { ...toolCall, locations: [{ path: '/etc/../etc/x' }] }, options })
+    await emit(END)
+  }
+  const { registry } = await memoryRegistry(scripted(asks))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await expect.poll(async () => (await registry.get(id)).turn.state).toBe('awaiting-input')
+  expect((await registry.output(id)).slice(-3)).toEqual([
+    stdout('[awaiting input] Harmless'),
+    stdout('[awaiting input] command: echo ok; rm -rf /'),
+    stdout('[awaiting input] path: /etc/x (outside)'),
+  ])
+})
+
 test('AIP-46 projection of turn-end: a rule with the reason', async () => {
   for (const reason of ['end_turn', 'max_tokens', 'refusal'] as const) {
     const { registry } = await memoryRegistry(scripted(({ emit }) => emit({ type: 'turn-end', reason })))

@@ -89,6 +89,35 @@ test('F79 a request without an answer is denied after its time', async () => {
   expect((await registry.requests(id))[0]).toMatchObject({ answeredBy: { type: 'timeout' } })
 })
 
+test('14.1.3 a request waits until it is answered: no limit and no silence ends it, unless a setting says so', async () => {
+  const { script, answers } = asking(permission())
+  const { registry, clock } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
+  for (let hour = 0; hour < 72; hour++) await clock.advance(3_600_000)
+  expect(answers).toEqual([])
+  expect(await registry.get(id)).toMatchObject({ status: 'running', turn: { state: 'awaiting-input' } })
+  const [pending] = await registry.requests(id)
+  const requestId = pending?.requestId ?? ''
+  await registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'once' }, owner)
+  await registry.waitTurn(id, 1)
+  expect(answers).toEqual([{ outcome: 'selected', optionId: 'once' }])
+})
+
+test('14.1.3 the limit of a start goes before that of the gateway; 0 is none', async () => {
+  const { script, answers } = asking(permission())
+  const { registry, clock } = await memoryRegistry({ ...scripted(script), config: { requestTimeoutMs: 1_000 } })
+  const patient = await registry.spawn({ adapter: 'fake', prompt: 'x', requestTimeoutMs: 0 }, owner)
+  const hasty = await registry.spawn({ adapter: 'fake', prompt: 'x', requestTimeoutMs: 500 }, owner)
+  const waiting = async (): Promise<number> => (await registry.waiting()).requests.length
+  await expect.poll(waiting, { timeout: 10_000 }).toBe(2)
+  await clock.advance(500)
+  await registry.waitTurn(hasty.id, 1)
+  expect(answers).toEqual([{ outcome: 'selected', optionId: 'no', reason: 'No one answered within 0.5 s.' }])
+  await clock.advance(10_000)
+  expect(await registry.requests(patient.id)).toMatchObject([{ state: 'pending' }])
+})
+
 test('F78 an interrupt cancels pending requests, and logs it', async () => {
   const answers: AgentAnswer[] = []
   const script: Script = async ({ ask, cancelled, emit }) => {

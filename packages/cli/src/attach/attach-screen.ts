@@ -230,7 +230,8 @@ export class AttachScreen {
 
   /** Pasted text answers nothing: it becomes the line, unless a form takes it. */
   #isForLine({ name, text = '', ctrl, meta, isPasted }: Key): boolean {
-    const isText = name === 'paste' || (isPasted === true && !ctrl && !meta && /^[^\u0000-\u001F\u007F]+$/.test(text))
+    const isPaste = name === 'paste' || name === 'paste-start' || name === 'paste-end'
+    const isText = isPaste || (isPasted === true && !ctrl && !meta && /^[^\u0000-\u001F\u007F]+$/.test(text))
     return isText && !this.#dialogs.takesText
   }
 

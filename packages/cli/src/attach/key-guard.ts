@@ -44,18 +44,21 @@ export class KeyGuard {
 
   /** @returns undefined for a key that counts */
   refusal(key: Key, now: number): Refusal | undefined {
-    const name = PASTES.has(key.name ?? '') ? (key.name ?? '') : (key.text ?? key.name ?? '')
+    const name = nameOf(key)
     const before = this.#last
     this.#last = { name, at: now }
     if (key.isPasted === true || PASTES.has(name)) return 'pasted'
     if (!this.isReady(now)) return 'too-early'
     if (this.#isFirst && before?.name === name && now - before.at < HELD_MS) return 'held'
-    if (now - this.#typingAt < TYPING_MS) {
-      this.#typingAt = now
-      return 'typing'
-    }
+    if (this.#isTyping(now)) return 'typing'
     this.#isFirst = false
     return undefined
+  }
+
+  #isTyping(now: number): boolean {
+    const isTyping = now - this.#typingAt < TYPING_MS
+    if (isTyping) this.#typingAt = now
+    return isTyping
   }
 
   /** A key was typed that means nothing here. */
@@ -63,3 +66,6 @@ export class KeyGuard {
     this.#typingAt = now
   }
 }
+
+/** What tells one key from another; for a paste not its text. */
+const nameOf = ({ name = '', text = name }: Key): string => (PASTES.has(name) ? name : text)

@@ -52,7 +52,10 @@ export class RequestDialog {
 
   key(key: Key, now: number): DialogResult | undefined {
     if (!this.#isShown) return undefined
-    if ((this.#second?.window ?? this.#window).key(key)) return undefined
+    if ((this.#second?.window ?? this.#window).key(key)) {
+      this.#note = ''
+      return undefined
+    }
     if (this.#form === undefined || !this.takesText || key.name === 'escape') return this.#choiceKey(key, now)
     return this.#formKey(this.#form, key, now)
   }

@@ -16,6 +16,7 @@ import {
 import { withGateway } from '../in-process.js'
 import { startSteps, withNextStep } from '../next-steps.js'
 import { readInstructions, readPrompt } from '../prompt/prompt-text.js'
+import { unattendedNote } from '../turn/request-answerer.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
 
@@ -69,6 +70,8 @@ async function runOnce(
     ...defined({ envelope, mode, continuation, instructions: await readInstructions(context, options.instructions) }),
   }
   const output = options.json === true ? 'json' : options.output
+  const note = unattendedNote(context, request.permissionMode)
+  if (note !== undefined && output === 'text') warn(context, note)
   const limits = new TurnLimits(timeout)
   try {
     return await withGateway(context, async (client) => {

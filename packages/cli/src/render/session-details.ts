@@ -7,8 +7,11 @@ import {
 } from '@agentproto/contracts'
 import { ageSince, duration } from './age.js'
 import { changeCounts } from './change-counts.js'
-import type { Paint } from './paint.js'
+import { exactLine, wrapExact } from './exact.js'
+import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
+import { type AskedRequest, requestContent } from './request-content.js'
+import { OPTION_TEXT } from './request-kind.js'
 import { requestTitle } from './request-title.js'
 import { sessionState } from './session-text.js'
 import { budgetText, usageText } from './usage-text.js'
@@ -25,16 +28,16 @@ export const SHOWN_TURNS = 5
 /** The page of `agentproto sessions show`, as lines. */
 export function renderSession(
   details: SessionDetails,
-  { now, paint }: { readonly now: number; readonly paint: Paint },
+  { now, paint, width }: Frame & { readonly now: number },
 ): string[] {
   const facts = factsOf(details.session, now)
-  const width = Math.max(...facts.map(([name]) => name.length))
-  const lines = facts.map(([name, value]) => `${paint.dim(name.padEnd(width))}  ${value}`)
+  const longest = Math.max(...facts.map(([name]) => name.length))
+  const lines = facts.map(([name, value]) => `${paint.dim(name.padEnd(longest))}  ${value}`)
   const turns = details.turns.slice(-SHOWN_TURNS).map((turn) => `  ${turnLine(turn)}`)
   return [
     ...lines,
     ...(turns.length === 0 ? [] : ['', paint.bold('Last turns'), ...turns]),
-    ...details.pending.flatMap((request) => pendingLines(request, paint)),
+    ...details.pending.flatMap((request) => pendingLines({ ...request, session: details.session }, { paint, width })),
   ]
 }
 
@@ -96,15 +99,22 @@ function turnLine({ number, state, reason, startedAt, endedAt, error }: Turn): s
   return `${number}  ${state === 'running' ? 'running' : (reason ?? 'ended')}${took}${error === undefined ? '' : `: ${oneLine(error)}`}`
 }
 
-function pendingLines({ requestId, sessionId, request }: SessionRequest, paint: Paint): string[] {
+/** All that is decided, and the command that decides. */
+function pendingLines(asked: AskedRequest, frame: Frame): string[] {
+  const { requestId, request, session } = asked
   const options =
     request.kind === 'permission'
-      ? request.options.map(({ optionId, name }) => `    ${optionId}  ${oneLine(name)}`)
+      ? request.options.map(
+          ({ optionId, name, kind }) => `  --option ${exactLine(optionId)}  ${OPTION_TEXT[kind]}: ${exactLine(name)}`,
+        )
       : []
+  const answer = request.kind === 'permission' ? '--allow' : request.mode === 'url' ? '--allow' : "--content '{…}'"
   return [
     '',
-    paint.yellow(`Waits for an answer: ${requestTitle(request)}`),
-    ...options,
-    `  agentproto sessions answer ${sessionId} ${requestId} ${request.kind === 'permission' ? '--allow' : "--content '{…}'"}`,
+    frame.paint.yellow(`Waits for an answer: ${requestTitle(request)}`),
+    ...requestContent(asked, frame),
+    '',
+    ...options.flatMap((row) => wrapExact(row, frame.width)),
+    `  agentproto sessions answer ${session.id} ${requestId} ${answer}`,
   ]
 }

@@ -1,3 +1,4 @@
+import type { PermissionMode } from '@agentproto/contracts'
 import type { KeyAsker } from '../attach/ask-by-key.js'
 import { warn, type CliContext } from '../cli-context.js'
 import { requestTitle } from '../render/request-title.js'
@@ -15,6 +16,17 @@ export function watchingAnswerer(context: CliContext, detailsCommand: string): A
     warn(context, `the agent waits for an answer: ${requestTitle(request)}. See: ${detailsCommand}`)
     return Promise.resolve(undefined)
   }
+}
+
+/** What a command without a terminal does with requests; undefined at a terminal. */
+export const unattendedNote = (context: CliContext, permissionMode: PermissionMode): string | undefined =>
+  hasTerminal(context) ? undefined : UNATTENDED[permissionMode]
+
+const UNATTENDED: Readonly<Record<PermissionMode, string>> = {
+  ask: 'no terminal: every permission is denied and every question declined at once; allow more with --permissions',
+  'approve-reads': 'no terminal: reads are allowed; other permissions are denied and questions declined at once',
+  'approve-all': 'no terminal: permissions are allowed; questions are declined at once',
+  'deny-all': 'no terminal: every permission is denied and every question declined at once',
 }
 
 const hasTerminal = ({ stdin, stderr }: CliContext): boolean => stdin.isTTY === true && stderr.isTTY === true

@@ -1,9 +1,7 @@
 import * as z from 'zod'
 import { CONTINUATION_STRATEGIES } from '../agent/adapter-catalog.js'
-import { type AgentAnswer, PERMISSION_MODES } from '../agent-request.js'
+import { PERMISSION_MODES } from '../agent-request.js'
 import { TOOL_KINDS } from '../content.js'
-import { defined } from '../json.js'
-import { RULE_LIFETIMES } from '../permission-rule.js'
 import { SESSION_STATES, SESSION_STATUSES } from '../session.js'
 import { contentBlockSchema } from './content-block.js'
 import { budgetSchema, loopsSchema } from './usage.js'
@@ -45,7 +43,6 @@ export const optionValue = z.union([z.string(), z.number(), z.boolean()])
 
 export const permissionModeSchema = z.enum(PERMISSION_MODES)
 
-const ruleLifetimeSchema = z.enum(RULE_LIFETIMES)
 const toolKindSchema = z.enum(TOOL_KINDS)
 
 /** A rule for the permission requests of a session or a workspace; it needs a `toolKind`, a `path` or a `command`. */
@@ -143,6 +140,12 @@ export const spawnAgentSchema = z.strictObject({
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this time'),
   budget: budgetSchema.optional().describe('What the session may use; at 80 % it is warned, at the limit it ends'),
   loops: loopsSchema.optional().describe('How often the agent may repeat the same call with the same result'),
+  requestTimeoutMs: z
+    .int()
+    .min(0)
+    .max(2_147_483_647)
+    .optional()
+    .describe('Deny a request that is not answered after this time; 0 for never'),
   delegation: delegationSchema.optional().describe('Let the agent start other sessions; {} for the defaults'),
   idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
@@ -228,34 +231,6 @@ export function isWithinDepth(value: unknown, levels: number): boolean {
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-const isShallow = (content: unknown): boolean => isWithinDepth(content, BOUNDS.contentDepth)
-
-/** An answer: `optionId` for a permission; `action` for a question, and to cancel either. */
-export const answerRequestSchema = z.union([
-  z.strictObject({
-    optionId: z.string().min(1),
-    remember: ruleLifetimeSchema
-      .optional()
-      .describe('Make it a rule for the same call; a denial also for its command or path'),
-  }),
-  z.strictObject({
-    action: z.enum(['accept', 'decline', 'cancel']),
-    content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
-  }),
-])
-export type AnswerRequest = z.infer<typeof answerRequestSchema>
-
-/** The answer that the agent receives. */
-export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
-  if ('optionId' in given) {
-    const { optionId, remember } = given
-    return { outcome: 'selected', optionId, ...defined({ remember }) }
-  }
-  if (given.action === 'decline') return { outcome: 'decline' }
-  if (given.action === 'cancel') return { outcome: 'cancelled' }
-  return given.content === undefined ? { outcome: 'accept' } : { outcome: 'accept', content: given.content }
-}
 
 /** Shorter than Zod's pattern of ISO-8601, which would be a tenth of the list of tools. */
 const instant = z

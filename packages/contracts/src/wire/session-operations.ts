@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.js'
+import { answerRequestSchema } from './answer-request.js'
 import { admin, created, ok, operate, type Operations, read, tagged } from './operation.js'
 import * as ask from './requests.js'
 import * as is from './session-responses.js'
@@ -214,7 +215,7 @@ export const sessionOperations = {
     summary: 'Answers a permission request or a question',
     calls: 'sessions.answer',
     action: 'answer',
-    body: ask.answerRequestSchema,
+    body: answerRequestSchema,
     answers: ok(is.agentRequest, 'The resolved request'),
     errors: [...SESSION, 'request_not_found', 'request_resolved', 'request_interrupted'],
     tool: tools.answerRequest,

@@ -3,8 +3,8 @@ import { REQUEST_STATES } from '../agent-request.js'
 import { SESSION_STATES, SESSION_STATUSES } from '../session.js'
 import type { ToolDefinition } from './operation.js'
 import { stateRefSchema } from './change-requests.js'
+import { answerRequestSchema } from './answer-request.js'
 import {
-  answerRequestSchema,
   BOUNDS,
   interruptRequestSchema,
   killRequestSchema,

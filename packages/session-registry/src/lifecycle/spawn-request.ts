@@ -59,12 +59,21 @@ export function spawnOf(
   { folders: roots }: Roots,
 ): StoredSpawn {
   const { mode, options, additionalDirectories, mcpServers, instructions, continuation, title, loops } = request
-  const { envelope = policy.envelope } = request
+  const { envelope = policy.envelope, requestTimeoutMs } = request
   return {
     policy,
     roots,
     ...(envelope === true ? { envelope } : {}),
-    ...defined({ mode, options, additionalDirectories, mcpServers, instructions, continuation, title }),
+    ...defined({
+      mode,
+      options,
+      additionalDirectories,
+      mcpServers,
+      instructions,
+      continuation,
+      title,
+      requestTimeoutMs,
+    }),
     ...(loops && { loops: defined(loops) }),
     ...(request.budget && { budget: defined(request.budget) }),
   }

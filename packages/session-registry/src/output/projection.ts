@@ -1,4 +1,5 @@
 import {
+  type AgentPrompt,
   type EventGap,
   type OutputItem,
   promptText,
@@ -112,9 +113,7 @@ export class Projection {
       case 'tool-result':
         return this.#toolResult(event)
       case 'agent-prompt':
-        return this.#push(
-          `[awaiting input] ${event.request.kind === 'permission' ? nameOf(event.request.toolCall) : event.request.message}`,
-        )
+        return this.#request(event)
       case 'turn-end':
         return this.#push(`── turn-end (${event.reason}) ──`)
       case 'error':
@@ -135,6 +134,18 @@ export class Projection {
         // Events without a line: config, usage, title, progress, repairs, the end (its status has one).
         return undefined
     }
+  }
+
+  /** What is asked, and of a permission all that the gateway found out: a title may hide a command. */
+  #request({ request, facts }: AgentPrompt): void {
+    this.#push(`[awaiting input] ${request.kind === 'permission' ? nameOf(request.toolCall) : request.message}`)
+    for (const command of facts?.commands ?? []) this.#text('[awaiting input] command: ', command)
+    for (const { named, real, inside } of facts?.paths ?? [])
+      this.#text(
+        '[awaiting input] path: ',
+        `${real.join(' or ') || `${named}, unknown where it leads`}${inside ? '' : ' (outside)'}`,
+      )
+    for (const url of facts?.urls ?? []) this.#text('[awaiting input] address: ', url)
   }
 
   /** One line for a tool call, at its first event; later upserts add nothing that a person must read. */

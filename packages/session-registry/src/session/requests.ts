@@ -84,7 +84,7 @@ export function withdrawn(state: SessionState, requestId: string): Step {
 export function requestOver(state: SessionState, requestId: string): Step {
   const request = requestOf(state, requestId)
   if (request === undefined) return step(state)
-  const reason = `No one answered within ${state.config.requestTimeoutMs / 1_000} s.`
+  const reason = `No one answered within ${requestTimeoutMs(state) / 1_000} s.`
   return resolve(state, requestId, { answer: denial(request.request, reason), by: { type: 'timeout' } })
 }
 
@@ -109,8 +109,9 @@ export function requestOpened(state: SessionState, event: SessionEvent & { reado
   const resource: SessionRequest = { ...about, state: 'pending', createdAt }
   const after = awaiting({ ...state, requests: [...state.requests, resource] })
   const isAsked = askOf(state, requestId) !== undefined
-  const at = Date.parse(createdAt) + state.config.requestTimeoutMs
-  const arm: Effect[] = isAsked ? [{ do: 'arm', timer: `request ${requestId}`, at }] : []
+  const limit = requestTimeoutMs(state)
+  const at = Date.parse(createdAt) + limit
+  const arm: Effect[] = isAsked && limit > 0 ? [{ do: 'arm', timer: `request ${requestId}`, at }] : []
   return step(after, ...arm, URGENT)
 }
 
@@ -159,6 +160,9 @@ export function answerable(state: SessionState, requestId: string, given: AgentA
 
 export const requestOf = ({ requests }: SessionState, requestId: string): SessionRequest | undefined =>
   requests.find((request) => request.requestId === requestId)
+
+/** What the start of the session says goes before the setting of the gateway; 0 for no limit. */
+const requestTimeoutMs = ({ spawn, config }: SessionState): number => spawn.requestTimeoutMs ?? config.requestTimeoutMs
 
 interface Given {
   readonly answer: AgentAnswer

@@ -1,8 +1,10 @@
-import type { EventGap, SessionEvent } from '@agentproto/contracts'
+import type { EventGap, Session, SessionEvent } from '@agentproto/contracts'
 import type { Define } from '../../cli-command.js'
 import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
 import { type JsonOption, toCount } from '../../command-definition.js'
 import { eventLine } from '../../render/event-line.js'
+import type { Frame } from '../../render/paint.js'
+import { requestContent } from '../../render/request-content.js'
 import { openSession } from '../../session-ref.js'
 import { interruptible } from '../../signals.js'
 
@@ -32,7 +34,7 @@ async function printEvents(
   const { stdout } = context
   const frame = { paint: paintFor(context, stdout), width: widthOf(stdout) }
   const printEvent = (event: SessionEvent): void =>
-    print(stdout, json === true ? JSON.stringify(event) : eventLine(event, frame))
+    print(stdout, json === true ? JSON.stringify(event) : eventRows(event, { session, frame }))
   const onGap = ({ after, first }: EventGap): void => warn(context, `the events ${after + 1} to ${first - 1} are lost`)
   if (follow === true) {
     return interruptible(async (signal) => {
@@ -46,4 +48,13 @@ async function printEvents(
     if (page.events.length === 0) return
     after = page.nextAfter
   }
+}
+
+/** One line; of a request also all that is decided about it. */
+function eventRows(
+  event: SessionEvent,
+  { session, frame }: { readonly session: Session; readonly frame: Frame },
+): string[] {
+  const line = eventLine(event, frame)
+  return event.type === 'agent-prompt' ? [line, ...requestContent({ ...event, session }, frame)] : [line]
 }

@@ -1,5 +1,5 @@
 import type { CommandResult, Define } from '../../cli-command.js'
-import { paintFor, type CliContext } from '../../cli-context.js'
+import { paintFor, widthOf, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { renderSession, SHOWN_TURNS } from '../../render/session-details.js'
 import { openSession } from '../../session-ref.js'
@@ -23,6 +23,6 @@ async function show(context: CliContext, ref: string, { json }: JsonOption): Pro
     sessions.turns(id, { after: Math.max(0, turnCount - SHOWN_TURNS) }),
   ])
   const pending = requests.filter(({ state }) => state === 'pending')
-  const frame = { now: Date.now(), paint: paintFor(context, context.stdout) }
+  const frame = { now: Date.now(), paint: paintFor(context, context.stdout), width: widthOf(context.stdout) }
   return { json: session, text: renderSession({ session, pending, turns }, frame) }
 }

@@ -67,5 +67,5 @@ export class KeyGuard {
   }
 }
 
-/** What tells one key from another; for a paste not its text. */
+/** The key, whatever a paste has for a text. */
 const nameOf = ({ name = '', text = name }: Key): string => (PASTES.has(name) ? name : text)

@@ -1,5 +1,6 @@
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import type { CliContext } from './cli-context.js'
+import { isOwnGateway } from './daemon/connect.js'
 import { gatewayUrl } from './daemon/gateway-url.js'
 import { homeOf, readDaemon } from './daemon/daemon-record.js'
 
@@ -27,15 +28,16 @@ async function notAnswering(env: Environment, error: AgentprotoError): Promise<A
   })
 }
 
-function refused(env: Environment, error: AgentprotoError): AgentprotoError {
+async function refused(env: Environment, error: AgentprotoError): Promise<AgentprotoError> {
   const named = gatewayUrl(env)
   const place = named === undefined ? 'The gateway' : `The gateway at ${named}`
   const isGiven = Boolean(env['AGENTPROTO_TOKEN'])
   const what = isGiven ? `${place} does not know the token in AGENTPROTO_TOKEN` : `${place} needs a token`
-  const other = 'Set AGENTPROTO_TOKEN to one that this prints on its machine: agentproto token create <name>'
+  const other =
+    'Set AGENTPROTO_TOKEN to what this prints on its machine: agentproto token create --name <name> --scope operate'
   const own = 'To use the token of this home: unset AGENTPROTO_TOKEN'
   return new AgentprotoError('unauthorized', what, {
-    hint: named === undefined && isGiven ? own : other,
+    hint: isGiven && (await isOwnGateway({ env })) ? own : other,
     cause: error,
   })
 }

@@ -9,7 +9,7 @@ import { traceOptions } from './trace-options.js'
 export async function withGateway(context: CliContext, work: (client: Client) => Promise<void>): Promise<void> {
   const { createGateway } = await import('@agentproto/runtime')
   const onProblem = (problem: string): void => warn(context, problem)
-  const gateway = await createGateway({ store: 'memory', cwd: context.cwd, onProblem })
+  const gateway = await createGateway({ store: 'memory', cwd: context.cwd, env: context.env, onProblem })
   try {
     const fetch: Fetch = async (url, init) => gateway.app.fetch(new Request(url, init))
     const address = { url: 'http://127.0.0.1', token: gateway.token }

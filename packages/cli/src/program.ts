@@ -7,6 +7,8 @@ import { addCommands } from './commands.js'
 import { addCompleteCommand } from './completion/complete-command.js'
 import { withConnectionStep } from './connection-steps.js'
 import type { CommandTree } from './usage/usage-error.js'
+import { withLastStep } from './usage/last-step.js'
+import { withMeantName } from './usage/meant-name.js'
 import { UsageProblem } from './usage/usage-problem.js'
 import { version } from './version.js'
 
@@ -35,7 +37,8 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   } catch (thrown) {
     // Commander has already printed the help.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage
-    return reportFailure(context, await withConnectionStep(context, thrown), wantsJson(argv))
+    const explained = withMeantName(argv, await withConnectionStep(context, thrown))
+    return reportFailure(context, explained, wantsJson(argv))
   }
 }
 
@@ -44,6 +47,7 @@ async function runCommand(context: CliContext, argv: readonly string[]): Promise
   let exitCode: number = EXIT.ok
   let autoStart = !context.env['AGENTPROTO_NO_START']
   let asJson = false
+  let running: Command | undefined
   const run: Run =
     (work) =>
     async (...args) => {
@@ -56,11 +60,12 @@ async function runCommand(context: CliContext, argv: readonly string[]): Promise
       const { start, json } = command.opts()
       if (start === false) autoStart = false
       asJson = json === true
+      running = command
     })
     await program.parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (thrown) {
-    if (!(thrown instanceof UsageProblem)) throw thrown
+    if (!(thrown instanceof UsageProblem)) throw running === undefined ? thrown : withLastStep(running, thrown)
     const meant = await meaning(thrown, argv)
     if (meant !== undefined) return runCommand(context, meant)
     const { usageError } = await import('./usage/usage-error.js')

@@ -3,7 +3,6 @@ import { BOUNDS } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
-import { shortId } from './render/session-text.js'
 
 /** Connects to the gateway and finds the session that the argument of a command names. */
 export async function openSession(
@@ -21,7 +20,17 @@ export async function openSession(
  */
 export async function findSession(client: Client, ref: string): Promise<Session> {
   const exact = /^s_[0-9a-z]{14,}$/.test(ref) ? await client.sessions.get(ref).catch(notFound) : undefined
-  return exact ?? pickSession(await candidates(client, ref), ref)
+  if (exact !== undefined) return exact
+  const found = await candidates(client, ref)
+  return found.length === 0 ? Promise.reject(noSession(ref, await labels(client))) : pickSession(found, ref)
+}
+
+/** How many labels are compared with a mistyped one. */
+const LABELS_MAX = 200
+
+async function labels(client: Client): Promise<readonly string[]> {
+  const { sessions } = await client.sessions.list({ limit: LABELS_MAX })
+  return sessions.flatMap(({ label }) => (label === undefined ? [] : [label]))
 }
 
 /** The gateway searches ids, labels and titles for the text, so that its answer holds every match and more. */
@@ -47,17 +56,18 @@ export function pickSession(sessions: readonly Session[], ref: string): Session 
 const matches = ({ id, label }: Session, ref: string): boolean =>
   ref !== '' && (label === ref || id.startsWith(ref) || id.startsWith(`s_${ref}`))
 
-const noSession = (ref: string): AgentprotoError =>
+const noSession = (ref: string, known: readonly string[] = []): AgentprotoError =>
   new AgentprotoError('session_not_found', 'No session has this id or label', {
     given: ref,
     hint: 'List the sessions with: agentproto sessions',
+    data: { known },
   })
 
 function ambiguous(ref: string, matching: readonly Session[]): AgentprotoError {
-  const names = matching.slice(0, 5).map(({ id, label }) => shortId(id) + (label === undefined ? '' : ` (${label})`))
+  const names = matching.slice(0, 5).map(({ id, label }) => id + (label === undefined ? '' : ` (${label})`))
   return new AgentprotoError('invalid_request', `${matching.length} sessions match this`, {
     given: ref,
-    hint: `Use a longer id: ${names.join(', ')}${matching.length > 5 ? ', …' : ''}`,
+    hint: `Use a longer id: ${names.join(', ')}${matching.length > 5 ? ', …' : ''}. List them with: agentproto sessions`,
   })
 }
 

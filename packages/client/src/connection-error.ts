@@ -22,7 +22,7 @@ export function connectionFault(thrown: unknown): ConnectionFault {
 /** The error for a gateway that cannot be reached at all. */
 export function unreachable(url: string, cause: unknown): AgentprotoError {
   return new AgentprotoError('daemon_not_running', `No gateway answers at ${url}`, {
-    hint: 'Start a gateway with: agentproto serve',
+    hint: 'Start a gateway with: agentproto serve --detach',
     cause,
   })
 }

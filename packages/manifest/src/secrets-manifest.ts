@@ -55,7 +55,7 @@ function secretRules(context: RuleContext): void {
       if (!Object.hasOwn(asRecord(entry), key)) continue
       context.problems.error('secret_in_manifest', context.keyAt('secrets', index, key), {
         message: `A SECRETS.md must not contain a value: remove \`${key}\`.`,
-        expected: 'the declaration only; set the value with `agentproto secrets set`',
+        expected: 'the declaration only; set the value with `agentproto secrets set <slug>`',
       })
     }
   })

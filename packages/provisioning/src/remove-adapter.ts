@@ -67,7 +67,7 @@ function notOfTheHome(slug: string, source: Source | undefined): AgentprotoError
     'adapter_not_found',
     `The adapter ${slug} cannot be removed: ${source === undefined ? 'there is none of that name' : REASONS[source]}`,
     {
-      expected: 'an adapter that was added with `agentproto adapters add`',
+      expected: 'an adapter of your own',
       given: slug,
       hint: 'See the sources of all adapters with `agentproto adapters list --json`',
     },

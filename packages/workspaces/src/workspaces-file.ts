@@ -34,7 +34,7 @@ export function findWorkspace(file: StoredWorkspaces, slug: string): StoredWorks
   throw new AgentprotoError('workspace_not_found', `There is no workspace ${slug}.`, {
     expected: slugs.length === 0 ? 'a registered workspace; there is none' : `one of ${slugs.join(', ')}`,
     given: slug,
-    hint: 'Run: agentproto workspace add <folder>',
+    hint: 'List them with: agentproto workspace list',
     data: { known: slugs },
   })
 }

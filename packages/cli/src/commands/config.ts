@@ -1,10 +1,12 @@
 import { AgentprotoError, parseJson } from '@agentproto/contracts'
 import type { CliCommand, CommandResult } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
+import type { ConfigTree } from '../config/config-file.js'
 import type { ConfigKey } from '../config/config-keys.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withAudit } from '../home-audit.js'
+import { withNextStep } from '../next-steps.js'
 import { tableFor } from '../render/table.js'
 
 const HELP = `
@@ -84,18 +86,25 @@ async function get(context: CliContext, name: string): Promise<CommandResult> {
 
 /** Sets the typed value of a key, or restores its default without one. */
 async function change(context: CliContext, name: string, text?: string): Promise<CommandResult> {
-  const { configKey, readConfigFile, withValue, writeConfigFile } = await loadConfig()
+  const { configKey, readConfigFile, withValue } = await loadConfig()
   const home = homeOf(context)
   const key = configKey(name)
   const value = text === undefined ? undefined : valueOf(key, text)
   // The value may be a secret: the audit log gets the key alone.
   const entry = { action: value === undefined ? 'config-unset' : 'config-set', key: key.name }
   await withAudit(context, entry, async () =>
-    writeConfigFile(home.config, withValue(await readConfigFile(home.config), key.path, value)),
+    write(home.config, key, withValue(await readConfigFile(home.config), key.path, value)),
   )
   if ((await daemonProcess(home)) !== undefined)
     print(context.stderr, 'Restart the gateway to apply it: agentproto stop && agentproto serve --detach')
   return { json: { key: key.name, value: value ?? key.fallback ?? null, set: value !== undefined } }
+}
+
+/** What is not valid is the new value, and not the file. */
+async function write(path: string, { name }: ConfigKey, tree: ConfigTree): Promise<void> {
+  const { writeConfigFile } = await loadConfig()
+  const step = `Nothing was changed. See the key with: agentproto config get ${name}`
+  await withNextStep({ invalid_request: step }, async () => writeConfigFile(path, tree))
 }
 
 const valueText = (value: unknown): string =>

@@ -19,6 +19,7 @@ import { readInstructions, readPrompt } from '../prompt/prompt-text.js'
 import { unattendedNote } from '../turn/request-answerer.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
+import { commandLine } from '../usage/command-line.js'
 
 const HELP = `
 Examples:
@@ -59,7 +60,7 @@ async function runOnce(
   context: CliContext,
   ...[adapter, argument, options]: [string, string | undefined, RunOptions]
 ): Promise<void> {
-  const prompt = await readPrompt(context, options.prompt ?? argument)
+  const prompt = await readPrompt(context, options.prompt ?? argument, `agentproto run ${adapter} --prompt "hello"`)
   const { cwd = '.', envelope, mode, option, permissions, continuation, timeout } = options
   const request = {
     adapter,
@@ -77,7 +78,8 @@ async function runOnce(
     return await withGateway(context, async (client) => {
       const session = await withNextStep(startSteps(adapter), () => limits.race(() => client.sessions.start(request)))
       for (const warning of session.warnings) warn(context, warning)
-      const detailsCommand = `agentproto run ${adapter} --output jsonl`
+      const text = typeof prompt === 'string' ? prompt : '-'
+      const detailsCommand = commandLine(['run', adapter, '--prompt', text, '--output', 'jsonl'])
       const turn = driveTurn(context, { client, session, prompt, output, limits, detailsCommand })
       return turn.catch(async (thrown: unknown) => {
         throw thrown === limits.stoppedBy ? thrown : await withItsLimit(client, session.id, thrown)

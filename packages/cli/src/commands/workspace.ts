@@ -139,7 +139,8 @@ async function findWorkspace(context: CliContext, slug: string): Promise<Workspa
   throw new AgentprotoError('workspace_not_found', 'No workspace has this slug', {
     expected: known === '' ? 'a workspace; there are none yet' : `one of ${known}`,
     given: slug,
-    hint: 'Add one with: agentproto workspace add <folder>',
+    hint: 'List them with: agentproto workspace list',
+    data: { known: workspaces.map((each) => each.slug) },
   })
 }
 

@@ -1,6 +1,5 @@
 import { AgentprotoError, asRecord, asString, defined } from '@agentproto/contracts'
 import { configSchema } from '@agentproto/manifest'
-import { closest } from 'fastest-levenshtein'
 
 /** One key of config.json, as it is typed: `durability`, `sessions.idleMs`. */
 export interface ConfigKey {
@@ -27,7 +26,8 @@ export function configKey(name: string): ConfigKey {
   const names = keys.map((each) => each.name)
   throw new AgentprotoError('invalid_request', 'No setting has this name', {
     given: name,
-    hint: `Did you mean ${closest(name, names)}? List all settings with: agentproto config list`,
+    hint: 'List all settings with: agentproto config list',
+    data: { known: names },
   })
 }
 

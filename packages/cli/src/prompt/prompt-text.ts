@@ -9,13 +9,18 @@ import { warn, type CliContext } from '../cli-context.js'
 
 /**
  * The prompt as given, with the files that `@file` names, or all of stdin for `-`, unchanged.
+ * @param example A command with a prompt, for the error
  * @throws `invalid_request` for an empty one
  */
-export async function readPrompt(context: CliContext, given: string | undefined): Promise<PromptRequest['prompt']> {
+export async function readPrompt(
+  context: CliContext,
+  given: string | undefined,
+  example: string,
+): Promise<PromptRequest['prompt']> {
   const typed = given === '-' ? (await text(context.stdin)).trimEnd() : given
   if (typed === undefined || typed.trim() === '') {
     throw new AgentprotoError('invalid_request', given === '-' ? 'stdin holds no prompt' : 'There is no prompt', {
-      hint: 'Give one with --prompt "…", or pipe it in and write -',
+      hint: `Pipe it in and write -, or give one: ${example}`,
     })
   }
   // An @ in piped text is not a mention.

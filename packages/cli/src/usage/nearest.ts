@@ -7,7 +7,8 @@ export function nearest(word: string, names: readonly string[]): string | undefi
   if (names.length === 0) return undefined
   const swapped = names.find((name) => letters(name) === letters(word))
   if (swapped !== undefined) return swapped
-  const best = closest(word, begun.length > 0 ? [...begun] : [...names])
+  if (begun.length > 0 && word.length > 2) return closest(word, [...begun])
+  const best = closest(word, [...names])
   return distance(word, best) <= Math.max(1, Math.floor(Math.max(word.length, best.length) / 3)) ? best : undefined
 }
 

@@ -14,15 +14,18 @@ export function meaningOf(problem: UsageProblem, argv: Line, sessionVerbs: reado
   if (word === undefined) return undefined
   const group = pathOf(problem.command).join(' ')
   const [next = '', ...afterNext] = argv.slice(at + 1)
+  // `kill session try` does not kill the session with the label `session`.
+  if (group === '' && isNoun(problem.command, next)) return undefined
   const words = OTHER_WORDS[group] ?? {}
   const withOption = own(words, `${word} ${next}`)
-  const verb = group === '' && sessionVerbs.includes(word) ? ['sessions', word] : undefined
-  const stands = withOption ?? own(words, word) ?? verb
-  // `kill session try` does not kill the session with the label `session`.
-  if (stands === undefined || (group === '' && isNoun(problem.command, next))) return undefined
+  const stands = withOption ?? own(words, word) ?? verbOf(group, { word, sessionVerbs })
+  if (stands === undefined) return undefined
   const rest = withOption === undefined ? argv.slice(at + 1) : afterNext
   return [...argv.slice(0, at), ...(asksForHelp(rest) ? withoutOptions(stands) : stands), ...rest]
 }
+
+const verbOf = (group: string, { word, sessionVerbs }: { word: string; sessionVerbs: Line }): Line | undefined =>
+  group === '' && sessionVerbs.includes(word) ? ['sessions', word] : undefined
 
 const asksForHelp = (words: Line): boolean => words.includes('--help') || words.includes('-h')
 
@@ -162,11 +165,13 @@ function forUnknownOption(problem: UsageProblem, argv: Line): readonly Line[] {
   const [flag = '', ...value] = given.split('=')
   const written = value.length === 0 ? '' : `=${value.join('=')}`
   const longs = command.options.flatMap(({ long, hidden }) => (long === undefined || hidden ? [] : [long]))
-  const known = own(MEANT_OPTIONS, given) ?? own(MEANT_OPTIONS, flag)
+  const whole = own(MEANT_OPTIONS, given)
+  const known = own(MEANT_OPTIONS, flag)
   const name = nearest(flag.startsWith('--') ? flag : `-${flag}`, longs)
   return [
     // `--json sessions`: options come after the command.
     ...(rest.some((word) => !word.startsWith('-')) && command.commands.length > 0 ? [[...before, ...rest, given]] : []),
+    ...(whole === undefined ? [] : [[...before, ...whole, ...rest]]),
     ...(known === undefined ? [] : [[...before, ...known.slice(0, -1), `${known.at(-1)}${written}`, ...rest]]),
     ...(name === undefined ? [] : [[...before, `${name}${written}`, ...rest]]),
   ]
@@ -205,7 +210,7 @@ const TEXTS = new Set(['text', 'prompt'])
 
 /** The nearest of the values that an option takes. */
 function forInvalidValue({ what }: UsageProblem, argv: Line): readonly Line[] {
-  const [, given, choices] = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/.exec(what) ?? []
+  const [, given, choices] = /(?:argument|value) '(.*?)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? []
   if (given === undefined || choices === undefined) return []
   const value = nearest(given.toLowerCase(), choices.split(', '))
   const at = argv.findLastIndex((word) => word === given || word.endsWith(`=${given}`))

@@ -75,6 +75,7 @@ export class ManifestCatalog implements AdapterCatalog {
       expected: known.length === 0 ? 'an installed adapter, of which there is none' : `one of ${known.join(', ')}`,
       given: slug,
       hint: 'List them with `agentproto adapters list`',
+      data: { known },
     })
   }
 

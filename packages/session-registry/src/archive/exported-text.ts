@@ -18,7 +18,7 @@ export async function exportedIn(text: AsyncIterable<string>): Promise<Exported>
   const document = isHead(head) ? head : parseJson(await whole(first, lines))
   if (isHead(document) && Array.isArray(document['events'])) return { head: document, events: each(document['events']) }
   throw new AgentprotoError('invalid_request', 'The text is not an export of a session', {
-    expected: `what \`agentproto sessions export --format jsonl\` gives: a first line with "format":"${FORMAT}"`,
+    expected: `what \`agentproto sessions export <id> --format jsonl\` gives: a first line with "format":"${FORMAT}"`,
     given: first.slice(0, 200),
   })
 }

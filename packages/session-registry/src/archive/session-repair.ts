@@ -81,6 +81,6 @@ async function fix(session: SessionHandle, sources: LogSources, rebuild: Session
 function assertEnded(session: SessionHandle): void {
   if (!session.isLive) return
   throw new AgentprotoError('session_live', 'The session is live: its log is still being written', {
-    hint: 'End it first with `agentproto sessions kill`',
+    hint: 'End it first with `agentproto sessions kill <id>`',
   })
 }

@@ -67,7 +67,10 @@ export async function sameRootsOf(stored: Placed, asker: Asker): Promise<Roots> 
 /** The same for the folder that the start named: a worktree lies elsewhere, and shows all of its repository. @throws as above */
 export async function sameNamedFoldersOf(stored: Placed, asker: Asker): Promise<Roots> {
   if (stored.session.imported !== undefined)
-    throw new AgentprotoError('not_resumable', 'An imported session never starts', { hint: 'Start a new session' })
+    throw new AgentprotoError('not_resumable', 'An imported session never starts', {
+      hint: 'Start a new session',
+      data: { final: true },
+    })
   const named = namedFoldersOf(stored)
   const { worktree } = stored.spawn
   if (worktree !== undefined) await rootsOf({ cwd: worktree.repository }, asker)

@@ -82,14 +82,14 @@ export const endingOfStorage = (thrown: unknown): Ending => ({
 })
 
 /** A prompt to an ended session that it does not wake. */
-export function endedError({ id, status, stopReason, resumable }: Session): AgentprotoError {
+export function endedError({ id, status, stopReason, resumable, adapterSlug }: Session): AgentprotoError {
   if (!resumable)
     return new AgentprotoError('session_ended', `The session has ended (${status})`, {
-      hint: 'Start a new one with `agentproto sessions start`',
+      hint: `Start a new one with: agentproto sessions start ${adapterSlug}`,
     })
   const why = stopReason === undefined ? status : STOP_REASON_TEXT[stopReason]
   return new AgentprotoError('session_ended', `The session has ended (${why}), and a prompt does not start it again`, {
-    hint: `Resume it with \`agentproto sessions resume ${id}\`, then send the prompt again`,
+    hint: `Resume it with: agentproto sessions resume ${id}, then send the prompt again`,
   })
 }
 

@@ -96,6 +96,7 @@ function assertEnded(session: Session): void {
   if (session.parentSessionId === undefined) return
   throw new AgentprotoError('not_resumable', 'The session was started by an agent, and such a session is not resumed', {
     hint: 'Start a new session, or resume the one that started it',
+    data: { final: true },
   })
 }
 
@@ -107,6 +108,7 @@ export interface ResumeCall extends ResumeRequest {
 const exhausted = (maxTurns: number): AgentprotoError =>
   new AgentprotoError('not_resumable', `The session has used all turns that its adapter allows (${maxTurns})`, {
     hint: 'Start a new session',
+    data: { final: true },
   })
 
 const notResumable = ({ status, agentSessionId }: Session): AgentprotoError =>

@@ -5,6 +5,6 @@ import type { RegistryConfig } from '../registry-config.js'
 export function assertSessionRoom(live: number, { maxSessions }: Pick<RegistryConfig, 'maxSessions'>): void {
   if (live < maxSessions) return
   throw new AgentprotoError('session_limit_reached', `${live} sessions are live, as many as this host allows`, {
-    hint: 'Kill one with `agentproto sessions kill`, or raise sessions.maxSessions',
+    hint: 'Kill one with `agentproto sessions kill <id>`, or raise sessions.maxSessions',
   })
 }

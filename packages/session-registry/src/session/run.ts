@@ -63,6 +63,7 @@ export function resume(
     throw new AgentprotoError('not_resumable', 'The session has reached the end of its time and cannot be resumed', {
       given: `it ended at ${new Date(until).toISOString()}`,
       hint: 'Start a new session, or fork this one',
+      data: { final: true },
     })
   const { origin, how } = resumptionOf(state.session, state.spawn, request)
   assertBudget(state, now)

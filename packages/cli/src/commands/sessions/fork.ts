@@ -30,7 +30,10 @@ async function fork(
   ref: string,
   { prompt, label, worktree: asked, turn }: ForkOptions,
 ): Promise<CommandResult> {
-  const first = prompt === undefined ? undefined : await readPrompt(context, prompt)
+  const first =
+    prompt === undefined
+      ? undefined
+      : await readPrompt(context, prompt, `agentproto sessions fork ${ref} --prompt "hello"`)
   const { client, session } = await openSession(context, ref)
   const worktree = typeof asked === 'string' ? { branch: asked } : asked
   const request = defined({ prompt: first, label, worktree, turn })

@@ -41,16 +41,17 @@ async function prompt(
   context: CliContext,
   ...[ref, text, { wait, json, output, timeout, whenBusy }]: [string, string, PromptOptions]
 ): Promise<CommandResult | void> {
-  const content = await readPrompt(context, text)
+  const content = await readPrompt(context, text, `agentproto sessions prompt ${ref} "hello"`)
   const { client, session } = await openSession(context, ref)
+  const steps = promptSteps({ ref, session, read: () => client.sessions.get(session.id) })
   if (wait === true) {
     const limits = new TurnLimits(timeout)
     const mode = json === true ? 'json' : output
     const detailsCommand = `agentproto sessions events ${session.id}`
     const request = { client, session, prompt: content, whenBusy, output: mode, limits, detailsCommand }
-    return withNextStep(promptSteps(ref), () => driveTurn(context, request)).finally(() => limits.release())
+    return withNextStep(steps, () => driveTurn(context, request)).finally(() => limits.release())
   }
-  const accepted = await withNextStep(promptSteps(ref), () =>
+  const accepted = await withNextStep(steps, () =>
     client.sessions.prompt(session.id, { prompt: content, ...defined({ whenBusy }) }),
   )
   return { json: accepted, text: String(accepted.turn) }

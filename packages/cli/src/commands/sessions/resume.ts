@@ -33,7 +33,7 @@ export const define: Define = (command) =>
 async function resume(context: CliContext, ref: string, options: ResumeOptions): Promise<CommandResult> {
   const { fresh, continuation } = options
   const { client, session } = await openSession(context, ref)
-  const resumed = await withNextStep(resumeSteps(ref), () =>
+  const resumed = await withNextStep(resumeSteps({ ref, session, read: () => client.sessions.get(session.id) }), () =>
     withProgress(context, 'Resuming', () =>
       client.sessions.resume(session.id, { ...defined({ fresh, continuation }), ...budgetOf(options) }),
     ),

@@ -68,7 +68,10 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
     options: option,
     ...limitsOf(options),
     ...defined({
-      prompt: prompt === undefined ? undefined : await readPrompt(context, prompt),
+      prompt:
+        prompt === undefined
+          ? undefined
+          : await readPrompt(context, prompt, `agentproto sessions start ${adapter} --prompt "hello"`),
       cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd),
       workspaceSlug: workspace,
       label,

@@ -32,7 +32,7 @@ async function waitForTurn(context: CliContext, ref: string, options: WaitOption
   const { client, session } = await openSession(context, ref)
   const turn = await turnOf(client, session, options.turn)
   const output = options.json === true ? 'json' : options.output
-  const outcome = await withTimeout(options.timeout, (signal) =>
+  const outcome = await withTimeout(options.timeout, session.id, (signal) =>
     followTurn({
       client,
       session,
@@ -53,16 +53,19 @@ async function turnOf({ sessions }: Client, { id, turnCount }: Session, number?:
   const asked = number ?? turnCount
   const [found] = asked === 0 ? [] : await sessions.turns(id, { after: asked - 1, limit: 1 })
   if (found !== undefined) return found
-  throw new AgentprotoError(
-    'turn_not_found',
-    number === undefined ? 'The session has no turn yet' : `The session has no turn ${number}`,
-    { hint: 'Send a prompt with: agentproto sessions prompt <id> "…"' },
-  )
+  if (number === undefined || turnCount === 0)
+    throw new AgentprotoError('turn_not_found', 'The session has no turn yet', {
+      hint: `Send a prompt with: agentproto sessions prompt ${id} "…"`,
+    })
+  throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, {
+    hint: `Wait for its last one with: agentproto sessions wait ${id} --turn ${turnCount}`,
+  })
 }
 
 /** @returns the work's result, or an exit code when the user stopped waiting. @throws `timeout` */
 async function withTimeout<T>(
   seconds: number | undefined,
+  id: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | number> {
   const limit = seconds === undefined ? undefined : AbortSignal.timeout(seconds * 1_000)
@@ -71,7 +74,7 @@ async function withTimeout<T>(
   } catch (thrown) {
     if (limit?.aborted !== true || !isAgentprotoError(thrown) || thrown.code !== 'cancelled') throw thrown
     throw new AgentprotoError('timeout', `The turn did not end within ${seconds} s; it continues`, {
-      hint: 'Wait again, or interrupt it with: agentproto sessions interrupt <id>',
+      hint: `Wait again, or interrupt it with: agentproto sessions interrupt ${id}`,
     })
   }
 }

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import './style.css'
+import './parts/patch.css'
 import { App } from './app.js'
 import { Gateway } from './gateway/gateway.js'
 

@@ -24,3 +24,20 @@ test('14.4.3 a refused permission is the failure, also of an agent that ends its
   expect(ended({ reason: 'cancelled' })).toBe('cancelled')
   expect(ended({ reason: 'end_turn' })).toBeUndefined()
 })
+
+test('14.3.3 a refused permission of a session names the command that allows more, and of run its option', () => {
+  const outcome: TurnOutcome = {
+    sessionId: 's_1',
+    adapter: 'demo',
+    cwd: '/',
+    turn: 1,
+    empty: false,
+    text: '',
+    refused: 1,
+    durationMs: 1,
+    reason: 'end_turn',
+  }
+  const allow = 'agentproto sessions config s_1 --permissions approve-reads'
+  expect(turnFailure(outcome, 'agentproto sessions events s_1', allow)?.message).toContain(`with: ${allow}.`)
+  expect(turnFailure(outcome, 'agentproto run demo')?.message).toContain('--permissions approve-reads')
+})

@@ -18,11 +18,12 @@ interface DriveOptions {
   readonly limits: TurnLimits
   /** The command that shows more of a failed turn. */
   readonly detailsCommand: string
+  readonly allowCommand?: string
 }
 
 /** Sends one prompt and follows its turn to the end. @throws what a failed turn means for the command */
 export async function driveTurn(context: CliContext, options: DriveOptions): Promise<void> {
-  const { client, session, prompt, whenBusy, output, limits, detailsCommand } = options
+  const { client, session, prompt, whenBusy, output, limits, detailsCommand, allowCommand } = options
   const { turn } = await limits.race(() => client.sessions.prompt(session.id, { prompt, ...defined({ whenBusy }) }))
   async function cancel(): Promise<void> {
     // Only this turn: the one before it may be another client's. A queued prompt was not sent, and its end is logged only
@@ -44,7 +45,7 @@ export async function driveTurn(context: CliContext, options: DriveOptions): Pro
       answer: answererFor(context),
       signal: limits.signal,
     })
-    const failure = limits.stoppedBy ?? turnFailure(outcome, detailsCommand)
+    const failure = limits.stoppedBy ?? turnFailure(outcome, detailsCommand, allowCommand)
     if (failure !== undefined) throw failure
   } catch (thrown) {
     if (isAgentprotoError(thrown) && thrown.code === 'cancelled') throw limits.stoppedBy ?? thrown

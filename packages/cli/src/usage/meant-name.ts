@@ -21,5 +21,7 @@ export function withMeantName(argv: readonly string[], thrown: unknown): unknown
   return error
 }
 
-const namesIn = (known: unknown): readonly string[] =>
-  Array.isArray(known) ? known.filter((name): name is string => typeof name === 'string') : []
+const namesIn = (known: unknown): readonly string[] => (Array.isArray(known) ? known.filter(isName) : [])
+
+/** A label may begin with a dash, and would be read as an option. */
+const isName = (name: unknown): name is string => typeof name === 'string' && !name.startsWith('-')

@@ -48,7 +48,8 @@ async function prompt(
     const limits = new TurnLimits(timeout)
     const mode = json === true ? 'json' : output
     const detailsCommand = `agentproto sessions events ${session.id}`
-    const request = { client, session, prompt: content, whenBusy, output: mode, limits, detailsCommand }
+    const allowCommand = `agentproto sessions config ${session.id} --permissions approve-reads`
+    const request = { client, session, prompt: content, whenBusy, output: mode, limits, detailsCommand, allowCommand }
     return withNextStep(steps, () => driveTurn(context, request)).finally(() => limits.release())
   }
   const accepted = await withNextStep(steps, () =>

@@ -44,7 +44,11 @@ async function waitForTurn(context: CliContext, ref: string, options: WaitOption
     }),
   )
   if (typeof outcome === 'number') return outcome
-  const failure = turnFailure(outcome, `agentproto sessions events ${session.id}`)
+  const failure = turnFailure(
+    outcome,
+    `agentproto sessions events ${session.id}`,
+    `agentproto sessions config ${session.id} --permissions approve-reads`,
+  )
   if (failure !== undefined) throw failure
 }
 

@@ -6,6 +6,7 @@ const COMMANDS: CommandFiles = {
   run: () => import('./commands/run.js'),
   sessions: () => import('./commands/sessions/sessions.js'),
   open: () => import('./commands/open.js'),
+  requests: () => import('./commands/requests.js'),
   usage: () => import('./commands/usage.js'),
   serve: () => import('./commands/serve.js'),
   status: () => import('./commands/status.js'),
@@ -28,7 +29,18 @@ const COMMANDS: CommandFiles = {
 }
 
 /** The commands that need a gateway. They start one, unless `--no-start` is given. */
-const NEEDS_GATEWAY = new Set(['sessions', 'open', 'usage', 'adapters', 'permissions', 'acp', 'mcp', 'token', 'notify'])
+const NEEDS_GATEWAY = new Set([
+  'sessions',
+  'requests',
+  'open',
+  'usage',
+  'adapters',
+  'permissions',
+  'acp',
+  'mcp',
+  'token',
+  'notify',
+])
 
 /**
  * Adds the commands that the words name, so that a command loads its own code alone. A word that names none adds all

@@ -9,6 +9,7 @@ import { NoteFeed } from './cockpit/note-feed.js'
 import { connect } from './daemon/connect.js'
 import type { SortKey } from './render/session-order.js'
 import { filterOf, type SessionListOptions } from './session-list-options.js'
+import { openRing } from './requests/ring.js'
 import { noteOf } from './session-notes.js'
 
 /** Ages are shown in seconds; a guard of keys changes what it says within one: redrawn at least and at most so often. */
@@ -77,8 +78,9 @@ async function follow(
   cockpit: Cockpit,
   { signal, update }: { readonly signal: AbortSignal; readonly update: () => void },
 ): Promise<void> {
-  const { client, screen } = cockpit
+  const { context, client, screen } = cockpit
   const notes = notesFor(client, screen, update)
+  const ring = await openRing(context)
   const refresh = setInterval(() => notes.refresh(screen.list.visible), FRAME_MS)
   const onState = (state: ConnectionState): void => {
     screen.setConnected(!(state.state === 'reconnecting' && state.attempt > 0))
@@ -87,6 +89,7 @@ async function follow(
   try {
     for await (const change of client.watch({ signal, onState })) {
       applyChange(cockpit, notes, change)
+      ring(change)
       update()
     }
   } finally {

@@ -4,6 +4,7 @@ import type { Client } from '@agentproto/client'
 import { isInteractive, paintFor, print, type CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
 import { printable } from '../render/printable.js'
+import { openRing } from '../requests/ring.js'
 import { Transcript } from '../render/transcript.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
@@ -109,6 +110,7 @@ async function attachTerminal(attached: Attached): Promise<void> {
     onGap: (gap) => shown(() => screen.note(gapLine(gap))),
     nextPrompt: async () => void (await once(prompts, 'sent', { signal }).catch(() => undefined)),
   })
+  void ringForOthers(attached, signal)
   try {
     for await (const event of events) {
       shown(() => screen.apply(event))
@@ -145,6 +147,16 @@ async function showEarlierPrompts(
 async function showUsage({ client, session: { id } }: Attached, screen: AttachScreen): Promise<void> {
   const now = await client.sessions.get(id).catch(() => undefined)
   screen.setUsage(now?.usage)
+}
+
+/** Rings for other sessions. The screen does not depend on it. */
+async function ringForOthers({ context, client, session }: Attached, signal: AbortSignal): Promise<void> {
+  try {
+    const ring = await openRing(context, (id) => id === session.id)
+    for await (const change of client.watch({ signal })) ring(change)
+  } catch {
+    // A token of one session may not see the others, or the screen was closed.
+  }
 }
 
 /** The same words as in the gateway's output lines. */

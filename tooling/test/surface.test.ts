@@ -287,6 +287,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions prune [--older-than <time>] [--dry-run] [--json] [--no-start]
     agentproto sessions repair [--dry-run] [--json] [--no-start]
     agentproto open [--scope <scope>] [--workspace <slug...>] [--no-browser] [--json] [--no-start]
+    agentproto requests [-w, --watch] [--json] [--no-start]
     agentproto usage [--by <what>] [--since <time>] [--from <day>] [--to <day>] [--json] [--no-start]
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>]
     agentproto status [--json]

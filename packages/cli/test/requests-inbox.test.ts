@@ -62,7 +62,7 @@ test.each([
   (...size) => {
     const [first, second] = [asking('r_1', 'make test', 'api'), asking('r_2', 'rm -rf build 😀 構築', 'web')]
     const inbox = new Inbox([first, second], size)
-    expect(inbox.draw()).toMatch(/make test[\s\S]*Tab shows the next one/)
+    expect(inbox.draw()).toMatch(/make test[\s\S]*Tab: the next one/)
     expect(inbox.draw()).toContain('(1 of 2)')
     expect(inbox.press('y')).toEqual({ type: 'answer', asked: first, answer: { optionId: 'once' } })
     expect(inbox.gone(first, { type: 'principal', name: 'owner' })).toBe('✓ api: Run make test · you')

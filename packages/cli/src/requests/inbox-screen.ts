@@ -70,8 +70,7 @@ export class InboxScreen {
     const note = this.isDisconnected ? 'The gateway does not answer; reconnecting.' : this.#note
     const notes = note === '' ? [] : [paint.yellow(cut(oneLine(note), width))]
     if (this.isEmpty) return { rows: [...notes, paint.dim(cut('No request waits for you. q quits.', width))] }
-    const hint =
-      this.#dialogs.size > 1 ? 'Tab shows the next one. q quits; they keep waiting.' : 'q quits; it keeps waiting.'
+    const hint = this.#dialogs.size > 1 ? 'Tab: the next one. q quits; they stay open.' : 'q quits; it stays open.'
     const below = [...notes, paint.dim(cut(`  ${hint}`, width))]
     // A row stays free, so that the first one is not scrolled away.
     const { rows, ...rest } = this.#dialogs.view({ ...frame, height: height - below.length - 1 })

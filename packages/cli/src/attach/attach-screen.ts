@@ -1,5 +1,5 @@
 import { defined, type Session, type SessionEvent, type Usage } from '@agentproto/contracts'
-import { type AnswerRequest, BOUNDS, type ConfigRequest, type RewoundFiles } from '@agentproto/contracts/wire'
+import { type AnswerRequest, BOUNDS, type RewoundFiles } from '@agentproto/contracts/wire'
 import { cut } from '../render/fit.js'
 import { oneLine } from '../render/printable.js'
 import { Transcript, type TranscriptOptions } from '../render/transcript.js'
@@ -10,7 +10,8 @@ import { isCtrl, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
 import type { LiveRows } from './live-area.js'
 import { OutgoingPrompts, type PromptAction, typedText } from './outgoing-prompts.js'
-import { type OwnCommandName, readSlashLine, settingChoices } from './own-commands.js'
+import { type CommandAction, ownCommandResult } from './own-command-result.js'
+import { type OwnCommandName, readSlashLine } from './own-commands.js'
 import { RequestDialogs } from './request-dialogs.js'
 import { RewindQuestion } from './rewind-question.js'
 import { StatusRow } from './status-row.js'
@@ -20,15 +21,8 @@ export type AttachAction =
   | PromptAction
   | { readonly type: 'answer'; readonly requestId: string; readonly answer: AnswerRequest }
   | { readonly type: 'interrupt' }
-  | { readonly type: 'detach' }
-  | { readonly type: 'configure'; readonly request: ConfigRequest }
-  | { readonly type: 'diff'; readonly turn?: number }
-  /** Asks what a rewind would change; the answer is for `askRewind`. */
-  | { readonly type: 'plan-rewind'; readonly turn: number }
   | { readonly type: 'rewind'; readonly turn: number; readonly checkpoint?: string }
-  | { readonly type: 'cost' }
-  | { readonly type: 'log' }
-  | { readonly type: 'help' }
+  | CommandAction
 
 export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'> {
   readonly session: Session
@@ -366,48 +360,10 @@ export class AttachScreen {
     line: string,
     { name, argument }: { readonly name: OwnCommandName; readonly argument: string },
   ): AttachAction | undefined {
-    switch (name) {
-      case 'steer':
-        return this.#steer(argument)
-      case 'mode':
-      case 'model':
-      case 'permissions':
-        return this.#set(line, { name, argument })
-      case 'diff':
-      case 'rewind':
-        return this.#showOrRewind(line, { name, argument })
-      case 'detach':
-      case 'quit':
-        return { type: 'detach' }
-      case 'cost':
-      case 'log':
-      case 'help':
-        return { type: name }
-    }
-  }
-
-  #set(
-    line: string,
-    { name, argument }: { readonly name: 'mode' | 'model' | 'permissions'; readonly argument: string },
-  ): AttachAction | undefined {
-    const choices = settingChoices(name, this.#settings)
-    if (choices.length === 0) return this.note(`The agent offers no ${name}.`)
-    const ids = choices.map(({ id }) => oneLine(id)).join(', ')
-    if (argument === '')
-      return this.say(...choices.map((each) => oneLine(`${each.isCurrent ? '●' : '○'} ${each.id}  ${each.name}`)))
-    const choice = choices.find(({ id }) => id === argument)
-    if (choice === undefined) return this.#keep(line, `No such ${name}. There are: ${ids}`)
-    return { type: 'configure', request: choice.request }
-  }
-
-  #showOrRewind(
-    line: string,
-    { name, argument }: { readonly name: 'diff' | 'rewind'; readonly argument: string },
-  ): AttachAction | undefined {
-    if (!/^\d{0,9}$/.test(argument)) return this.#keep(line, `/${name} takes the number of a turn.`)
-    if (name === 'diff') return { type: 'diff', ...(argument === '' ? {} : { turn: Number(argument) }) }
-    if (argument === '' && this.#status.turnCount === 0) return this.note('There is no turn to take back.')
-    return { type: 'plan-rewind', turn: argument === '' ? this.#status.turnCount - 1 : Number(argument) }
+    if (name === 'steer') return this.#steer(argument)
+    const result = ownCommandResult(name, argument, { ...this.#settings, turnCount: this.#status.turnCount })
+    if ('action' in result) return result.action
+    return 'say' in result ? this.say(...result.say) : this.#keep(line, result.refused)
   }
 
   #finish(rows: readonly string[]): void {

@@ -51,7 +51,7 @@ export class AttachDriver {
   /** Types text, in which a newline is Enter, or presses keys. @returns the last action */
   press(...keys: readonly (Key | string)[]): AttachAction | undefined {
     let action: AttachAction | undefined
-    for (const each of keys.flatMap((one) => (typeof one === 'string' ? [...one].map(typed) : [one])))
+    for (const each of keys.flatMap((one) => (typeof one === 'string' ? Array.from(one, typed) : [one])))
       action = this.screen.key(each, NOW) ?? action
     return action
   }

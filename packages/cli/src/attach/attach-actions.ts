@@ -79,7 +79,7 @@ async function start(on: ActionContext, action: AttachAction): Promise<void> {
  * again when the connection breaks: it starts one turn.
  */
 export async function sendPrompt({ context, client, id, screen }: ActionContext, action: PromptAction): Promise<void> {
-  const onMissing = (problem: string): void => void screen.note(`agentproto: ${problem}`)
+  const onMissing = (problem: string): void => screen.note(`agentproto: ${problem}`)
   const prompt = await withAttachments(context.cwd, action.text, onMissing)
   const { whenBusy = 'queue' } = action
   await client.sessions.prompt(id, { prompt, whenBusy, idempotencyKey: randomUUID() })

@@ -5,6 +5,7 @@ import { oneLine } from '../render/printable.js'
 import { Transcript, type TranscriptOptions } from '../render/transcript.js'
 import { wrap } from '../render/wrap.js'
 import { commandHint, completeCommand, type Settings } from './command-completion.js'
+import { FinishedRows } from './finished-rows.js'
 import type { HistorySearch } from './history-search.js'
 import { isCtrl, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
@@ -36,8 +37,6 @@ const PROMPT = '❯ '
 const INDENT = '  '
 const MAX_LINE_ROWS = 8
 const MAX_NOTE_ROWS = 3
-/** Finished rows that wait, such as while a pager is open; the oldest go first. */
-const MAX_WAITING_ROWS = 50_000
 
 /** The screen of `sessions --attach`: events and keys in, rows and actions out. It has no terminal and calls nothing. */
 export class AttachScreen {
@@ -47,11 +46,10 @@ export class AttachScreen {
   readonly #editor = new LineEditor()
   readonly #outgoing = new OutgoingPrompts()
   readonly #dialogs = new RequestDialogs()
+  readonly #finished = new FinishedRows()
   readonly #agentsCommands = new Set<string>()
   #search: HistorySearch | undefined
   #question: RewindQuestion | undefined
-  #finished: string[] = []
-  #leftOutRows = 0
   #note = ''
   /** The line that the first Ctrl-C cleared. */
   #cleared = ''
@@ -65,7 +63,7 @@ export class AttachScreen {
   }
 
   apply(event: SessionEvent): void {
-    this.#finish(this.#transcript.apply(event))
+    this.#finished.add(this.#transcript.apply(event))
     this.#status.apply(event)
     if (this.#outgoing.apply(event) === this.#editor.text && !this.#editor.isEmpty) this.#editor.clear()
     if (event.type === 'user-prompt') this.#editor.remember(typedText(event.content))
@@ -114,7 +112,10 @@ export class AttachScreen {
 
   /** A message that stays in the transcript. */
   say(...texts: readonly string[]): undefined {
-    this.#finish([...this.#transcript.finishPartial(), ...texts.flatMap((text) => wrap(text, this.#options.width()))])
+    this.#finished.add([
+      ...this.#transcript.finishPartial(),
+      ...texts.flatMap((text) => wrap(text, this.#options.width())),
+    ])
   }
 
   /** A problem that stays in the transcript. */
@@ -122,7 +123,7 @@ export class AttachScreen {
     const { paint, width } = this.#options
     const [first = '', ...rest] = wrap(oneLine(text), width() - INDENT.length)
     const rows = [`! ${first}`, ...rest.map((row) => INDENT + row)].map((row) => paint.yellow(row))
-    this.#finish([...this.#transcript.finishPartial(), ...rows])
+    this.#finished.add([...this.#transcript.finishPartial(), ...rows])
   }
 
   /** What is not sent: prompts that shall follow the turn, and texts that wait for the person. */
@@ -157,11 +158,7 @@ export class AttachScreen {
   /** The rows that are finished since the last call. */
   takeFinished(): readonly string[] {
     const { paint, width } = this.#options
-    const leftOut = `… ${this.#leftOutRows} rows are left out; PageUp shows the whole log`
-    const rows = this.#leftOutRows === 0 ? this.#finished : [paint.dim(cut(leftOut, width())), ...this.#finished]
-    this.#finished = []
-    this.#leftOutRows = 0
-    return rows
+    return this.#finished.take({ paint, width: width() })
   }
 
   live(now: number): LiveRows {
@@ -366,23 +363,15 @@ export class AttachScreen {
     return 'say' in result ? this.say(...result.say) : this.#keep(line, result.refused)
   }
 
-  #finish(rows: readonly string[]): void {
-    for (const row of rows) this.#finished.push(row)
-    if (this.#finished.length <= MAX_WAITING_ROWS) return
-    const leftOut = this.#finished.length - MAX_WAITING_ROWS / 2
-    this.#leftOutRows += leftOut
-    this.#finished = this.#finished.slice(leftOut)
-  }
-
   #hint(width: number): string {
     const hasLine = !this.#editor.isEmpty
     if (this.#dialogs.size > 0 && hasLine) return 'Ctrl-U clears your line, then answer'
     if (this.#isDisconnected) return 'reconnecting'
-    if (this.#status.isBusy && hasLine) return width < 70 ? 'Enter queues' : 'Enter queues, Ctrl-S sends now'
-    if (this.#status.isBusy) return 'Esc interrupts'
+    if (this.#status.isBusy) return hasLine ? busyLineHint(width) : 'Esc interrupts'
     if (this.#status.hasEnded) return 'a prompt resumes it'
     return width < 60 ? '/help' : '/help · /detach exits'
   }
 }
 
+const busyLineHint = (width: number): string => (width < 70 ? 'Enter queues' : 'Enter queues, Ctrl-S sends now')
 const GATEWAY_GONE = 'The gateway does not answer; your line is kept.'

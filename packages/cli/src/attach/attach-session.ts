@@ -82,7 +82,10 @@ async function attachTerminal(attached: Attached): Promise<void> {
     tickMs: TICK_MS,
   })
   const on: ActionContext = {
-    ...{ context, client, id: session.id, screen },
+    context,
+    client,
+    screen,
+    id: session.id,
     detach: () => detached.abort(),
     prompted: () => void prompts.emit('sent'),
     lend: (use) => view.lend(use),

@@ -28,16 +28,19 @@ export class HistorySearch {
   }
 
   key(key: Key): SearchStep {
-    const { text = '', name, ctrl, meta } = key
     if (isCtrl(key, 'r')) return this.#find(this.#found)
-    if (name === 'escape' || isCtrl(key, 'c') || isCtrl(key, 'g')) return { type: 'left' }
-    if (name === 'backspace') return this.#narrow(this.#text.slice(0, -1))
-    const isText = name === 'paste' || (!ctrl && !meta && /^[^\u0000-\u001F\u007F]/.test(text))
-    if (isText) return this.#narrow(this.#text + text)
-    if (name === 'paste-start' || name === 'paste-end') return { type: 'more' }
+    if (key.name === 'escape' || isCtrl(key, 'c') || isCtrl(key, 'g')) return { type: 'left' }
+    if (key.name === 'backspace') return this.#narrow(this.#text.slice(0, -1))
+    if (isText(key)) return this.#narrow(this.#text + (key.text ?? ''))
+    if (key.name === 'paste-start' || key.name === 'paste-end') return { type: 'more' }
+    return this.#take(key)
+  }
+
+  /** Enter takes the line and does not send it: nobody sends what they have not read. */
+  #take(key: Key): SearchStep {
     if (this.#found === undefined) return { type: 'left' }
-    // Enter takes the line and does not send it: nobody sends what they have not read.
-    return { type: 'found', line: this.#found, ...(name === 'return' || name === 'enter' ? {} : { passed: key }) }
+    const isEnter = key.name === 'return' || key.name === 'enter'
+    return isEnter ? { type: 'found', line: this.#found } : { type: 'found', line: this.#found, passed: key }
   }
 
   #narrow(text: string): SearchStep {
@@ -52,3 +55,6 @@ export class HistorySearch {
     return { type: 'more' }
   }
 }
+
+const isText = ({ text = '', name, ctrl, meta }: Key): boolean =>
+  name === 'paste' || (!ctrl && !meta && /^[^\u0000-\u001F\u007F]/.test(text))

@@ -37,8 +37,8 @@ class Tried {
   rows(): readonly string[] {
     const { width, height, now } = this
     const { rows } = this.screen.view({ paint, width, height, now })
-    expect(rows.length).toBeLessThanOrEqual(height)
-    for (const row of rows) expect(columnsOf(row), row).toBeLessThanOrEqual(width)
+    if (rows.length > height) throw new Error(`${rows.length} rows do not fit ${height}`)
+    for (const row of rows) if (columnsOf(row) > width) throw new Error(`The row is wider than ${width}: ${row}`)
     return rows
   }
 

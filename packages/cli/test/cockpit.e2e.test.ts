@@ -140,3 +140,92 @@ test(
     expect((await client.sessions.list({ onlyAlive: true })).sessions).toHaveLength(40)
   },
 )
+
+test(
+  '14.2.1 Enter attaches and comes back to the same place; K kills; a prompt is sent',
+  { ...needs('tmux'), timeout: 120_000 },
+  async () => {
+    const { home, client } = await gateway()
+    for (const label of ['one', 'two', 'three']) await client.sessions.start({ adapter: 'own', cwd: home, label })
+    const screen = terminal(['sessions', '--watch'], home, { columns: 80, rows: 24 })
+    await screen.shows(/^0 need you · 0 working · 3 idle[\s\S]*❯ idle +three[\s\S]*idle +one/m)
+    screen.press('j')
+    await screen.shows(/❯ idle +two/)
+    screen.press('Enter')
+    await screen.shows(/^two · own · .*idle/m)
+    screen.type('/detach')
+    screen.press('Enter')
+    await screen.shows(/❯ idle +two[\s\S]*q quits/)
+    screen.press('p')
+    screen.type('stream 1; hang')
+    await screen.shows(/Prompt to two ❯ stream 1; hang/)
+    screen.press('Enter')
+    await screen.shows(/Sent to two: turn 1/)
+    await screen.shows(/1 working[\s\S]*❯ busy +two +chunk 1/)
+    screen.press('K')
+    await screen.shows(/\? Kill two with all its processes\?[\s\S]*Its running turn ends[\s\S]*y kills/)
+    screen.press('y')
+    await screen.shows(/two was killed/)
+    await screen.shows(/❯ ended +two +a person ended it/)
+    screen.resize(120, 40)
+    await screen.shows(/❯ ended +two .* s_\w+$/m)
+    screen.resize(50, 20)
+    await screen.shows(/^ +STATE +LABEL +DOING +WORKSPACE +AGE ▾$/m)
+    screen.press('?')
+    await screen.shows(/Keys of the list[\s\S]*rows 1 to/)
+    screen.press('q')
+    await screen.shows(/❯ ended +two/)
+    screen.press('q')
+    await screen.shows(/exit code 0/)
+  },
+)
+
+test(
+  '14.2.1 a bare --attach attaches to the only running session, or lets choose; without a terminal it lists',
+  { ...needs('tmux'), timeout: 120_000 },
+  async () => {
+    const { home, client } = await gateway()
+    expect(await cli(['sessions', '--attach'], { home })).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('agentproto sessions start demo --attach'),
+    })
+    await client.sessions.start({ adapter: 'own', cwd: home, label: 'one' })
+    const only = terminal(['sessions', '--attach'], home, { columns: 50, rows: 20 })
+    await only.shows(/attached to the only running session,\s+one[\s\S]*❯/)
+    only.press('C-d')
+    await only.shows(/exit code 0/)
+    await client.sessions.start({ adapter: 'own', cwd: home, label: 'two' })
+    const chosen = terminal(['sessions', '--attach'], home, { columns: 80, rows: 24 })
+    await chosen.shows(/❯ idle +two[\s\S]*idle +one/)
+    chosen.press('Down')
+    await chosen.shows(/❯ idle +one/)
+    chosen.press('Enter')
+    await chosen.shows(/^one · own/m)
+    chosen.press('C-d')
+    await chosen.shows(/Detached; the session keeps running[\s\S]*exit code 0/)
+    const piped = await cli(['sessions', '--attach'], { home })
+    expect(piped.code).toBe(2)
+    expect(piped.stderr).toMatch(/Name it: agentproto sessions --attach two\. Others: one/)
+  },
+)
+
+test('14.2.5 the list is filtered, and says what is hidden; --json has the same set', async () => {
+  const { home, client } = await gateway()
+  const other = folder('other')
+  expect(await cli(['workspace', 'add', other, '--slug', 'other'], { home })).toMatchObject({ code: 0 })
+  await client.sessions.start({ adapter: 'own', cwd: home, label: 'here' })
+  await client.sessions.start({ adapter: 'own', workspaceSlug: 'other', label: 'there' })
+  const labels = async (...options: string[]): Promise<string[]> => {
+    const { stdout } = await cli(['sessions', ...options, '--json'], { home })
+    const { sessions } = JSON.parse(stdout) as { sessions: readonly { label: string }[] }
+    return sessions.map(({ label }) => label)
+  }
+  expect(await labels()).toEqual(['there', 'here'])
+  expect(await labels('--workspace', 'other')).toEqual(['there'])
+  expect(await labels('--label', 'here')).toEqual(['here'])
+  expect(await labels('--adapter', 'demo')).toEqual([])
+  expect(await labels('--since', '1h', '--state', 'idle')).toEqual(['there', 'here'])
+  const { stdout } = await cli(['sessions', '--workspace', 'other'], { home })
+  expect(stdout).toMatch(/^STATE +LABEL[^\n]*\nidle +there [^\n]*\n$/)
+  expect(await cli(['sessions', '--since', 'yesterday'], { home })).toMatchObject({ code: 2 })
+})

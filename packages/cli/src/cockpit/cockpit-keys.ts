@@ -21,6 +21,19 @@ export const COCKPIT_KEYS: readonly (readonly [keys: string, meaning: string])[]
   ['q Esc Ctrl-C', 'quit; the sessions keep running'],
 ]
 
+/** The most important first: a narrow terminal drops the last ones. */
+export const HINTS = [
+  'Enter attach',
+  'y n answer',
+  '? help',
+  'Tab next',
+  'd diff',
+  'x interrupt',
+  'm merge',
+  '/ filter',
+]
+export const QUIT = 'q quits'
+
 const KEYS_WIDTH = 16
 
 /** The help, as rows of at most the width. */

@@ -8,10 +8,10 @@ import { columnsOf, cut } from '../render/fit.js'
 import { nextKey, orderMark, type SessionOrder } from '../render/session-order.js'
 import { sessionName } from '../render/session-text.js'
 import { type CockpitAction, type Command, COMMANDS, killing, problemWith } from './cockpit-command.js'
-import { cockpitHelp } from './cockpit-keys.js'
+import { cockpitHelp, HINTS, QUIT } from './cockpit-keys.js'
 import { type Confirmation, ConfirmDialog } from './confirm-dialog.js'
 import { ScrollView } from './scroll-view.js'
-import { type Grouping, GROUPINGS, type ListFrame, SessionList } from './session-list.js'
+import { type ListFrame, nextGrouping, SessionList } from './session-list.js'
 import { countsLine } from './counts-line.js'
 
 export interface CockpitOptions {
@@ -24,13 +24,17 @@ export interface CockpitOptions {
 /** What covers the list. */
 type Cover =
   | { readonly type: 'text'; readonly view: ScrollView }
-  | { readonly type: 'questions'; readonly session: Session; readonly ids: Set<string> }
+  | { readonly type: 'questions'; readonly session: Session; readonly ids: readonly string[] }
   | { readonly type: 'confirm'; readonly dialog: ConfirmDialog; readonly action: CockpitAction }
 
 /** The line in which something is typed, below the list. */
-type Line =
-  | { readonly type: 'filter'; readonly editor: LineEditor }
-  | { readonly type: 'prompt'; readonly editor: LineEditor; readonly session: Session }
+type Line = { readonly type: 'filter'; readonly editor: LineEditor } | PromptLine
+
+interface PromptLine {
+  readonly type: 'prompt'
+  readonly editor: LineEditor
+  readonly session: Session
+}
 
 /**
  * The screen of `sessions --watch`: changes and keys in, rows and actions out. It has no terminal and calls nothing. A key acts
@@ -71,14 +75,16 @@ export class CockpitScreen {
 
   /** Opens the questions of a session, or replaces those that are open; without any it closes. */
   showQuestions(session: Session, pending: readonly SessionRequest[]): void {
-    const ids = this.#cover?.type === 'questions' && this.#cover.session.id === session.id ? this.#cover.ids : undefined
-    if (ids === undefined && !this.#isFree) return
-    const open = new Set(pending.map(({ requestId }) => requestId))
-    for (const id of ids ?? []) if (!open.has(id)) this.#dialogs.remove(id)
-    if (ids === undefined) this.#dialogs.clear()
-    for (const request of pending) if (ids?.has(request.requestId) !== true) this.#dialogs.add({ ...request, session })
-    this.#cover = open.size === 0 ? undefined : { type: 'questions', session, ids: open }
-    if (open.size === 0 && ids === undefined) this.#note = `${sessionName(session)} asks nothing.`
+    const isOpen = this.asked?.id === session.id
+    if (!isOpen && !this.#isFree) return
+    if (!isOpen) this.#dialogs.clear()
+    const before = this.#cover?.type === 'questions' ? this.#cover.ids : []
+    const ids = pending.map(({ requestId }) => requestId)
+    for (const id of before) if (!ids.includes(id)) this.#dialogs.remove(id)
+    // One that is open already stays as it is.
+    for (const request of pending) if (!before.includes(request.requestId)) this.#dialogs.add({ ...request, session })
+    this.#cover = ids.length === 0 ? undefined : { type: 'questions', session, ids }
+    if (ids.length === 0 && !isOpen) this.#note = `${sessionName(session)} asks nothing.`
   }
 
   /** Opens a text to read. */
@@ -155,15 +161,24 @@ export class CockpitScreen {
       if (line.type === 'filter') this.list.text = ''
       return undefined
     }
-    if (line.type === 'filter' && (key.name === 'up' || key.name === 'down')) {
+    return line.type === 'filter' ? this.#filterKey(line.editor, key) : this.#promptKey(line, key)
+  }
+
+  #filterKey(editor: LineEditor, key: Key): undefined {
+    if (key.name === 'up' || key.name === 'down') {
       this.list.move(key.name === 'up' ? -1 : 1)
-      return undefined
+      return
     }
-    const text = line.editor.key(key)
-    if (line.type === 'filter') this.list.text = text ?? line.editor.text
+    const text = editor.key(key)
+    this.list.text = text ?? editor.text
+    if (text !== undefined) this.#line = undefined
+  }
+
+  #promptKey({ editor, session }: PromptLine, key: Key): CockpitAction | undefined {
+    const text = editor.key(key)
     if (text === undefined) return undefined
     this.#line = undefined
-    return line.type === 'prompt' && text.trim() !== '' ? { type: 'prompt', session: line.session, text } : undefined
+    return text.trim() === '' ? undefined : { type: 'prompt', session, text }
   }
 
   #listKey(key: Key, now: number): CockpitAction | undefined {
@@ -282,12 +297,6 @@ export class CockpitScreen {
 }
 
 const LEAVE = { type: 'leave' } as const
-/** The most important first: a narrow terminal drops the last ones. */
-const HINTS = ['Enter attach', 'y n answer', '? help', 'Tab next', 'd diff', 'x interrupt', 'm merge', '/ filter']
-const QUIT = 'q quits'
-
-const nextGrouping = (grouping: Grouping): Grouping =>
-  GROUPINGS[(GROUPINGS.indexOf(grouping) + 1) % GROUPINGS.length] ?? 'none'
 
 const MOVES: Readonly<Record<string, (list: SessionList) => void>> = {
   up: (list) => list.move(-1),

@@ -43,9 +43,13 @@ export class ConfirmDialog {
     const refusal = this.#guard.refusal(key, now)
     this.#note = refusal === undefined ? '' : REFUSAL_TEXT[refusal]
     if (refusal !== undefined || key.ctrl || key.meta) return undefined
-    if (key.text === 'n' || key.text === 'q') return 'no'
-    if (key.text === 'y' && this.#window.isRead) return 'yes'
-    if (key.text === 'y') this.#note = 'Scroll to the end first: PgDn.'
+    return this.#answer(key.text, now)
+  }
+
+  #answer(text: string | undefined, now: number): 'yes' | 'no' | undefined {
+    if (text === 'n' || text === 'q') return 'no'
+    if (text === 'y' && this.#window.isRead) return 'yes'
+    if (text === 'y') this.#note = 'Scroll to the end first: PgDn.'
     else this.#guard.typed(now)
     return undefined
   }

@@ -8,8 +8,11 @@ import { layoutSessions } from '../render/sessions-table.js'
 import type { TableLayout } from '../render/table.js'
 
 /** What the list is divided by; `g` steps through them in this order. */
-export const GROUPINGS = ['none', 'workspace', 'state'] as const
+const GROUPINGS = ['none', 'workspace', 'state'] as const
 export type Grouping = (typeof GROUPINGS)[number]
+
+export const nextGrouping = (grouping: Grouping): Grouping =>
+  GROUPINGS[(GROUPINGS.indexOf(grouping) + 1) % GROUPINGS.length] ?? 'none'
 
 export interface ListFrame extends Frame {
   readonly height: number

@@ -113,7 +113,7 @@ test.each([
   [['adapters', 'add', './nowhere'], 2, 'The source is not an adapter'],
   [['secrets', 'set', 'Not A Slug'], 2, 'The slug of the secret is not valid'],
   [['secrets', 'set', 'acme/key'], 2, 'stdin holds no value'],
-  [['secrets', 'set', 'acme/key', 'value'], 2, 'too many arguments'],
+  [['secrets', 'set', 'acme/key', 'value'], 2, 'takes 1 argument, not 2'],
   [['secrets', 'rm', 'acme/key'], 4, 'There is no such secret'],
 ] as const)('%j is refused', async (args, code, message) => {
   const ended = await cli(args, { home: folder() })

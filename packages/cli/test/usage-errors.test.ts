@@ -100,6 +100,15 @@ test('14.3.2 what cannot be repeated on one line is not: control characters, and
   expect((await failureOf('run demo "two\nlines" more')).stderr).toContain('agentproto run --help')
 })
 
+test.each([
+  'secrets set acme/key hunter2',
+  'secrets set acme/key hunter2 --strore file',
+  'secrets ste acme/key hunter2',
+])('14.3.2 a secret on the command line is not repeated: %s', async (line) => {
+  const { code, stderr } = await failureOf(line)
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.not.stringContaining('hunter2') as string })
+})
+
 test('14.3.2 a suggestion can be pasted into a shell', () => {
   expect(commandLine(['prompt', 'a b', '$HOME', "it's", '$(rm x)', 'äö', ''])).toBe(
     `agentproto prompt "a b" '$HOME' "it's" '$(rm x)' äö ""`,

@@ -48,6 +48,8 @@ const isNoun = (program: Command, word: string): boolean =>
  * @param program All commands
  */
 export function candidatesFor(program: Command, problem: UsageProblem, argv: Line): readonly Line[] {
+  // A value on its command line is a secret, which must not be repeated.
+  if (pathOf(problem.command).join(' ') === 'secrets set') return []
   switch (problem.kind) {
     case 'unknown-command':
       return forUnknownCommand(program, problem, argv)

@@ -60,3 +60,65 @@ function sharedFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
   return folder
 }
+
+const ATTACK = `
+git config user.name Agent && git config user.email agent@example.com 2> /dev/null
+mkdir -p "$1/.git/hooks"
+for file in "$1/.git/hooks/post-merge" "$1/.git/config" "$1/.git/worktrees/$3/HEAD" "$(git rev-parse --git-common-dir)/hooks/pre-commit"
+do (echo attacked >> "$file") 2> /dev/null && echo "$file is writable"; done
+# In the sandbox these may be in a folder of its own: whether the files are changed is looked at from outside.
+(echo attacked >> "$1/a.txt") 2> /dev/null
+(echo attacked >> "$2/a.txt") 2> /dev/null
+git worktree add -f "$1/more" 2> /dev/null && echo "a worktree was made in the checkout"
+true
+`
+
+test(
+  '13.4 a confined agent commits in its worktree, writes nothing else of the repository, and its work is merged',
+  needs('linux', 'bwrap'),
+  async () => {
+    const home = temporaryFolder('confined')
+    const own = join(home, '.agentproto')
+    mkdirSync(join(own, 'adapters'), { recursive: true, mode: 0o700 })
+    cpSync(join(catalogPath, 'demo'), join(own, 'adapters/demo'), { recursive: true })
+    const file = join(own, 'adapters/demo/SANDBOX.md')
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^provider: local\n/m, PROFILES.mounts))
+    const repository = join(home, 'shop')
+    mkdirSync(repository)
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+    git('init', '-q', '-b', 'main')
+    git('config', 'user.name', 'Ada')
+    git('config', 'user.email', 'ada@example.com')
+    writeFileSync(join(repository, 'a.txt'), 'a\n')
+    git('add', '-A')
+    git('commit', '-q', '-m', 'first')
+    const { client } = await startDaemon({ home, env: { TMPDIR: home } })
+    const start = { adapter: 'demo', cwd: repository, permissionMode: 'approve-all', worktree: true } as const
+    const [{ id, sandbox, worktree }, other] = [await client.sessions.start(start), await client.sessions.start(start)]
+    expect(sandbox).toEqual({ provider: 'local', enforced: true })
+    const before = [git('config', '--list', '--local'), git('for-each-ref', 'refs/heads/main')]
+    writeFileSync(join(worktree?.path ?? '', 'attack.sh'), ATTACK)
+    const otherPath = other.worktree?.path ?? ''
+    const name = readFileSync(join(otherPath, '.git'), 'utf8').trim().split('/').at(-1) ?? ''
+    await client.sessions.promptAndWait(id, {
+      prompt: `run sh attack.sh ${repository} ${otherPath} ${name} > result 2> /dev/null`,
+    })
+    expect(readFileSync(join(worktree?.path ?? '', 'result'), 'utf8')).toBe('')
+    await client.sessions.promptAndWait(id, {
+      prompt:
+        'run rm attack.sh result && echo work > b.txt && git add -A && GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x.org GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@x.org git commit -qm work',
+    })
+    expect(git('log', '-1', '--format=%s', worktree?.branch ?? '')).toBe('work')
+    expect([git('config', '--list', '--local'), git('for-each-ref', 'refs/heads/main')]).toEqual(before)
+    expect(existsSync(join(repository, '.git/hooks/post-merge'))).toBe(false)
+    expect(readFileSync(join(repository, 'a.txt'), 'utf8')).toBe('a\n')
+    expect(readFileSync(join(otherPath, 'a.txt'), 'utf8')).toBe('a\n')
+    await client.sessions.kill(id)
+    expect(await client.sessions.merge(id)).toMatchObject({ into: 'main' })
+    expect(readFileSync(join(repository, 'b.txt'), 'utf8')).toBe('work\n')
+    expect(git('status', '--porcelain')).toBe('')
+    await client.sessions.discard(id)
+    expect(existsSync(worktree?.path ?? '')).toBe(false)
+  },
+)

@@ -11,11 +11,11 @@ import { SESSION_STATUSES, type SessionFailure, type SessionStatus, type StopRea
 /**
  * Context that the host sends as text before the content of a prompt: the `envelope`, which describes the session to its
  * agent, and the `instructions` of the spawn, if the agent has no channel for them; the `transcript` of a conversation that
- * the agent cannot resume itself; the `interruption` that this prompt caused, so that the agent does not take it for a wish
+ * the agent cannot resume itself; the `rewind` of files that the agent knows as they were; the `interruption` that this prompt caused, so that the agent does not take it for a wish
  * to stop (failure mode 19).
  */
 export interface PromptContextPart {
-  readonly kind: 'envelope' | 'instructions' | 'transcript' | 'interruption'
+  readonly kind: 'envelope' | 'instructions' | 'transcript' | 'rewind' | 'interruption'
   readonly text: string
 }
 export interface UserPrompt {
@@ -100,7 +100,7 @@ export interface CheckpointSkipped {
   readonly detail?: string
 }
 
-/** Files of the folder were set back to those of a checkpoint. The agent does not know of it. */
+/** Files of the folder were set back to those of a checkpoint. The next prompt says so to the agent. */
 export interface Rewound {
   readonly type: 'rewound'
   /** The checkpoint whose files were wanted. */

@@ -1,7 +1,8 @@
 import type { AgentNotice, AgentRequest } from '@agentproto/contracts'
 import { findMarkedProcesses, identify } from '@agentproto/subprocess'
-import { expect, test } from 'vitest'
-import { say, small, start, textOf } from './small-agent.ts'
+import { defineAgentCli } from '@agentproto/driver-agent-cli'
+import { expect, onTestFinished, test } from 'vitest'
+import { document, host, say, small, start, textOf } from './small-agent.ts'
 
 test('a turn is read event by event, and ends', async () => {
   const session = await start()
@@ -86,4 +87,14 @@ test('F22 a stubborn agent in the middle of a turn, and its grandchild, are gone
   expect(performance.now() - before).toBeLessThan(20_000)
   expect(pids.map((pid) => identify(pid))).toEqual([undefined, undefined])
   expect(await turn.next()).toMatchObject({ value: { type: 'turn-end', reason: 'cancelled' } })
+})
+
+test('13.5 the tokens of an agent are where its manifest says', async () => {
+  const usage = { input_tokens: 'count.in', output_tokens: 'count.out' }
+  const session = await defineAgentCli({ ...document, metadata: { agentproto: { usage } } }, host).start()
+  onTestFinished(async () => void (await session.close()))
+  expect((await say(session, 'tokens')).at(-1)).toMatchObject({
+    type: 'turn-end',
+    usage: { inputTokens: 7, outputTokens: 2 },
+  })
 })

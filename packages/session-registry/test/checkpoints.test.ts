@@ -362,3 +362,24 @@ test('13.1 an export with checkpoints is imported again, and its changes are not
   expect((await registry.turns(imported.id)).map(({ changes }) => changes?.files)).toEqual([1, 1])
   await expect(registry.changes.list(imported.id)).rejects.toMatchObject({ code: 'not_supported' })
 })
+
+test('13.3 the next prompt says to the agent that files were set back, once, and not as words of the person', async () => {
+  const cwd = await temporaryHome()
+  const { registry } = await recording(echo, { folder: cwd })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await turn(registry, id, 'one')
+  await eventsUntil(registry, id, 'checkpoint', 2)
+  await writeFile(join(cwd, 'new'), 'a')
+  await registry.changes.rewind(id, { turn: 0, dryRun: true }, owner)
+  await turn(registry, id, 'two')
+  await registry.changes.rewind(id, { turn: 0 }, owner)
+  await turn(registry, id, 'three')
+  await turn(registry, id, 'four')
+  const prompts = (await allEvents(registry, id)).filter((event) => event.type === 'user-prompt')
+  expect(prompts.map(({ content, preface = [] }) => [content, preface.map(({ kind }) => kind)])).toEqual([
+    [[{ type: 'text', text: 'one' }], []],
+    [[{ type: 'text', text: 'two' }], []],
+    [[{ type: 'text', text: 'three' }], ['rewind']],
+    [[{ type: 'text', text: 'four' }], []],
+  ])
+})

@@ -1,6 +1,6 @@
 import { defined, type Session, type SessionEvent, type SessionTurn } from '@agentproto/contracts'
 import { sentTurns } from '../lifecycle/resume.js'
-import { contextAfter } from './prompt-context.js'
+import { contextAfter, withRewind } from './prompt-context.js'
 import { limitForPrompt, noRecording, record, withTotals } from './recording.js'
 import { dropAsks, interruptRequests, requestOpened, requestResolved } from './requests.js'
 import { end, endLog, runOver } from './run.js'
@@ -96,6 +96,8 @@ function applyCounted(state: SessionState, event: SessionEvent, now: number): St
     case 'checkpoint':
     case 'checkpoint-skipped':
       return recordingLogged(described)
+    case 'rewound':
+      return step(withRewind(described, event))
     case 'status':
       if (event.status === 'starting') return record(described, 0)
       if (event.status !== 'running') return step(described)

@@ -1,6 +1,7 @@
 import { AgentprotoError, isLive } from '@agentproto/contracts'
 import { startingError } from '../lifecycle/ending.js'
 import type { InputOf } from './input.js'
+import { withRewind } from './prompt-context.js'
 import { withTotals } from './recording.js'
 import { andThen, type Call, type SessionState, step, type Step, URGENT } from './state.js'
 import { send } from './turn.js'
@@ -27,5 +28,5 @@ export function rewindOver(state: SessionState, { rewound }: InputOf<'rewind-ove
     const logged = step(over, { do: 'append', groups: [{ entries: [rewound] }], hold: true })
     return andThen(logged, send)
   }
-  return step({ ...over, session: withTotals(over.session, rewound) }, URGENT, { do: 'save' })
+  return step({ ...withRewind(over, rewound), session: withTotals(over.session, rewound) }, URGENT, { do: 'save' })
 }

@@ -149,6 +149,8 @@ export interface Ask {
  */
 export interface PromptContext {
   readonly transcript?: string | undefined
+  /** Files were set back since the last prompt. */
+  readonly isRewound?: true | undefined
   /** Kinds that the running turn's prompt began with. */
   readonly offered: readonly PromptContextPart['kind'][]
   readonly isSent: boolean

@@ -200,13 +200,20 @@ export const NOT_BEGUN: Effect = { do: 'spend', spent: { turns: -1 } }
 /** What goes before the prompt. */
 function contextFor(state: SessionState, waited?: QueuedPrompt): readonly PromptContextPart[] {
   const { envelope, instructed } = state.session
-  const { transcript } = state.context
+  const { transcript, isRewound } = state.context
   const isPending = { envelope: envelope === 'pending', instructions: instructed === 'pending' }
   const isAny = isPending.envelope || isPending.instructions
   const parts: PromptContextPart[] = isAny ? standingContextOf(state).filter(({ kind }) => isPending[kind]) : []
   if (transcript !== undefined) parts.push({ kind: 'transcript', text: transcript })
+  if (isRewound === true) parts.push(REWIND)
   if (waited?.isInterrupting === true) parts.push(INTERRUPTION)
   return parts
+}
+
+/** An agent may remember files that are no longer as it read or wrote them. */
+const REWIND: PromptContextPart = {
+  kind: 'rewind',
+  text: '[Files of the folder were set back to an earlier state since your last turn. Read them again before you rely on what you remember.]',
 }
 
 /** To a model, the end of its turn looks like a request to stop; this one had another reason (failure mode 19). */

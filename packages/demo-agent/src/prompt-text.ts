@@ -23,9 +23,13 @@ export interface Step {
   readonly text: string
 }
 
+/** What a host says before the words of the person: each in brackets, on a line of its own. */
+const NOTES = /^(?:\[[^\n]*\]\n)+/
+
 /** The steps of a prompt, which `;` separates; `\;` is a literal one. */
 export function promptSteps(text: string): readonly Step[] {
   return text
+    .replace(NOTES, '')
     .split(/(?<!\\);/)
     .map((part) => part.replaceAll('\\;', ';').trim())
     .filter((part) => part !== '')

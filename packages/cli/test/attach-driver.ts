@@ -1,5 +1,6 @@
 import type { HostEvent, Session, StreamEvent } from '@agentproto/contracts'
-import { AttachScreen, type AttachAction } from '../src/attach/attach-screen.js'
+import type { AttachAction } from '../src/attach/attach-action.js'
+import { AttachScreen } from '../src/attach/attach-screen.js'
 import type { Key } from '../src/attach/keyboard.js'
 import { columnsOf } from '../src/render/fit.js'
 import { createPaint } from '../src/render/paint.js'

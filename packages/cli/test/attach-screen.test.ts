@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AgentRequest, HostEvent, StreamEvent } from '@agentproto/contracts'
-import { AttachScreen, type AttachAction } from '../src/attach/attach-screen.js'
+import type { AttachAction } from '../src/attach/attach-action.js'
+import { AttachScreen } from '../src/attach/attach-screen.js'
 import type { Key } from '../src/attach/keyboard.js'
 import { createPaint } from '../src/render/paint.js'
 import { log, session } from './samples.js'

@@ -1,29 +1,23 @@
 import { defined, type Session, type SessionEvent, type Usage } from '@agentproto/contracts'
-import { type AnswerRequest, BOUNDS, type RewoundFiles } from '@agentproto/contracts/wire'
+import { BOUNDS, type RewoundFiles } from '@agentproto/contracts/wire'
 import { cut } from '../render/fit.js'
 import { oneLine } from '../render/printable.js'
 import { Transcript, type TranscriptOptions } from '../render/transcript.js'
 import { wrap } from '../render/wrap.js'
+import type { AttachAction } from './attach-action.js'
 import { commandHint, completeCommand, type Settings } from './command-completion.js'
 import { FinishedRows } from './finished-rows.js'
 import type { HistorySearch } from './history-search.js'
 import { isCtrl, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
+import { lineRows, noteRows, searchRow, warningRows } from './line-rows.js'
 import type { LiveRows } from './live-area.js'
 import { OutgoingPrompts, type PromptAction, typedText } from './outgoing-prompts.js'
-import { type CommandAction, ownCommandResult } from './own-command-result.js'
+import { ownCommandResult } from './own-command-result.js'
 import { type OwnCommandName, readSlashLine } from './own-commands.js'
 import { RequestDialogs } from './request-dialogs.js'
 import { RewindQuestion } from './rewind-question.js'
 import { StatusRow } from './status-row.js'
-
-/** What a key asks the program to do. */
-export type AttachAction =
-  | PromptAction
-  | { readonly type: 'answer'; readonly requestId: string; readonly answer: AnswerRequest }
-  | { readonly type: 'interrupt' }
-  | { readonly type: 'rewind'; readonly turn: number; readonly checkpoint?: string }
-  | CommandAction
 
 export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'> {
   readonly session: Session
@@ -33,10 +27,6 @@ export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'
 
 /** A second Ctrl-C within this time, in milliseconds, detaches. */
 const DETACH_MS = 2_000
-const PROMPT = '❯ '
-const INDENT = '  '
-const MAX_LINE_ROWS = 8
-const MAX_NOTE_ROWS = 3
 
 /** The screen of `sessions --attach`: events and keys in, rows and actions out. It has no terminal and calls nothing. */
 export class AttachScreen {
@@ -121,9 +111,7 @@ export class AttachScreen {
   /** A problem that stays in the transcript. */
   warn(text: string): void {
     const { paint, width } = this.#options
-    const [first = '', ...rest] = wrap(oneLine(text), width() - INDENT.length)
-    const rows = [`! ${first}`, ...rest.map((row) => INDENT + row)].map((row) => paint.yellow(row))
-    this.#finished.add([...this.#transcript.finishPartial(), ...rows])
+    this.#finished.add([...this.#transcript.finishPartial(), ...warningRows(text, { paint, width: width() })])
   }
 
   /** What is not sent: prompts that shall follow the turn, and texts that wait for the person. */
@@ -175,32 +163,13 @@ export class AttachScreen {
       const moved = cursor && { ...cursor, row: above.length + cursor.row }
       return { rows: [...above, ...rows], ...defined({ cursor: moved }) }
     }
-    return this.#lineRows(above, width)
-  }
-
-  #lineRows(above: readonly string[], width: number): LiveRows {
-    const { paint, height } = this.#options
-    const room = Math.max(1, Math.min(MAX_LINE_ROWS, Math.floor((height() - above.length) / 2)))
-    const { rows, cursor, lines } = this.#editor.viewLines(width - PROMPT.length, room)
-    const all =
-      lines > rows.length ? [...above, paint.dim(cut(`${lines} lines, of which ${rows.length}:`, width))] : above
-    return {
-      rows: [...all, ...rows.map((row, index) => (index === 0 ? paint.bold(PROMPT) : INDENT) + row)],
-      cursor: { row: all.length + cursor.row, column: PROMPT.length + cursor.column },
-    }
+    return lineRows(this.#editor, above, { paint, width, height: this.#options.height() })
   }
 
   #noteRows(width: number): string[] {
     const { paint } = this.#options
-    if (this.#note !== '')
-      return wrap(oneLine(this.#note), width)
-        .slice(0, MAX_NOTE_ROWS)
-        .map((row) => paint.yellow(row))
-    if (this.#search !== undefined) {
-      const { text, found } = this.#search
-      const line = found ?? (text === '' ? '' : 'nothing found')
-      return [paint.yellow(cut(`search "${oneLine(text)}": ${oneLine(line.slice(0, 4 * width))}`, width))]
-    }
+    if (this.#note !== '') return noteRows(this.#note, { paint, width })
+    if (this.#search !== undefined) return [searchRow(this.#search, { paint, width })]
     const completion = this.#completion
     return completion === undefined ? [] : [paint.dim(cut(commandHint(completion), width))]
   }

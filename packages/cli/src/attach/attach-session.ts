@@ -9,7 +9,8 @@ import { Transcript } from '../render/transcript.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
 import { type ActionContext, perform, sendPrompt } from './attach-actions.js'
-import { AttachScreen, type AttachAction } from './attach-screen.js'
+import type { AttachAction } from './attach-action.js'
+import { AttachScreen } from './attach-screen.js'
 import { openLiveScreen } from './live-screen.js'
 import { sessionFeed } from './session-feed.js'
 import { earlierPrompts } from './session-history.js'
@@ -58,19 +59,11 @@ async function printTranscript({ context, client, session, after }: Attached): P
 
 async function attachTerminal(attached: Attached): Promise<void> {
   const { context, client, session, after } = attached
-  const { stdout } = context
-  const paint = paintFor(context, stdout)
-  const screen = new AttachScreen({
-    session,
-    paint,
-    width: () => stdout.columns ?? 80,
-    height: () => stdout.rows ?? 24,
-  })
+  const screen = screenOf(attached)
   const detached = new AbortController()
   const { signal } = detached
   const prompts = new EventEmitter()
   const sending = new Set<Promise<void>>()
-  if (after > 0) print(stdout, paint.dim('… PageUp shows the earlier turns'))
   const view = openLiveScreen(context, {
     rows: () => ({ finished: screen.takeFinished(), live: screen.live(Date.now()) }),
     onKey(key) {
@@ -128,6 +121,13 @@ async function attachTerminal(attached: Attached): Promise<void> {
   await Promise.all(sending)
   await handOver(on)
   await printFarewell(attached)
+}
+
+function screenOf({ context, session, after }: Attached): AttachScreen {
+  const { stdout } = context
+  const paint = paintFor(context, stdout)
+  if (after > 0) print(stdout, paint.dim('… PageUp shows the earlier turns'))
+  return new AttachScreen({ session, paint, width: () => stdout.columns ?? 80, height: () => stdout.rows ?? 24 })
 }
 
 /** Adds the prompts of turns that are not shown to the history; without them it only has those that are shown. */

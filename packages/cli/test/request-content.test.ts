@@ -1,4 +1,5 @@
 import type { RequestFacts, ToolCall } from '@agentproto/contracts'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exact, exactLine, wrapExact } from '../src/render/exact.js'
 import { columnsOf } from '../src/render/fit.js'
@@ -114,4 +115,28 @@ test('14.1.2 rows fit the width and lose nothing, for wide characters, long word
   const megabyte = asks({ input: { data: 'ä'.repeat(500_000), more: 'x y'.repeat(200_000) } })
   expect(requestContent(megabyte, { paint, width: 80 }).length).toBeGreaterThan(13_000)
   expect(performance.now() - started).toBeLessThan(5_000)
+})
+
+test('14.1.2 whatever an agent sends, no row is too wide, unsafe or in the column of our labels', () => {
+  const hostile = fc.string({
+    unit: fc.constantFrom(
+      ...'a ;│?[]yn\n\t\r\u001B\u009B\u0007\u202E\u200B\u2028\u0301漢👩\u200D\uFE0F\uD800'.split(/(?:)/u),
+    ),
+    maxLength: 200,
+  })
+  fc.assert(
+    fc.property(hostile, hostile, hostile, fc.constantFrom(...SIZES), (title, command, named, width) => {
+      const paths = [{ named, real: [named], inside: false }]
+      const input = { [title]: command, list: [named] }
+      const asked = asks({ title, input }, { commands: [command], paths, folders: paths, urls: [named] })
+      for (const row of requestContent(asked, { paint, width })) {
+        expect(columnsOf(row)).toBeLessThanOrEqual(width)
+        expect(row).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028\u2029\u200B\p{Bidi_Control}\p{Cs}]/u)
+        expect(row).toMatch(
+          /^(?:$| {2}(?:Session|Folder|It|Command|Runs in|Path|Address|Host|│|In the words|Not all| {9}))/,
+        )
+      }
+    }),
+    { numRuns: 300 },
+  )
 })

@@ -3,7 +3,7 @@ import type { PromptRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import { print, type CliContext } from '../cli-context.js'
 import type { OutputMode, WhenBusy } from '../command-definition.js'
-import { followTurn } from './follow-turn.js'
+import { type Answerer, followTurn } from './follow-turn.js'
 import { answererFor } from './request-answerer.js'
 import { turnFailure } from './turn-exit.js'
 import type { TurnLimits } from './turn-limits.js'
@@ -19,6 +19,8 @@ interface DriveOptions {
   /** The command that shows more of a failed turn. */
   readonly detailsCommand: string
   readonly allowCommand?: string
+  /** Default: a person at a terminal, else every request is denied. */
+  readonly answer?: Answerer
 }
 
 /** Sends one prompt and follows its turn to the end. @throws what a failed turn means for the command */
@@ -42,7 +44,7 @@ export async function driveTurn(context: CliContext, options: DriveOptions): Pro
       turn,
       after: session.lastSeq,
       output: turnOutput(context, output),
-      answer: answererFor(context),
+      answer: options.answer ?? answererFor(context),
       signal: limits.signal,
     })
     const failure = limits.stoppedBy ?? turnFailure(outcome, detailsCommand, allowCommand)

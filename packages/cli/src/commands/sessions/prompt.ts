@@ -7,6 +7,7 @@ import { promptSteps, withNextStep } from '../../next-steps.js'
 import { readPrompt } from '../../prompt/prompt-text.js'
 import { openSession } from '../../session-ref.js'
 import { driveTurn } from '../../turn/drive-turn.js'
+import { answererFor, watchingAnswerer } from '../../turn/request-answerer.js'
 import { TurnLimits } from '../../turn/turn-limits.js'
 
 interface PromptOptions extends JsonOption {
@@ -14,6 +15,7 @@ interface PromptOptions extends JsonOption {
   readonly wait?: boolean
   readonly output: OutputMode
   readonly timeout?: number
+  readonly denyRequests?: boolean
 }
 
 export const define: Define = (command) =>
@@ -29,6 +31,10 @@ export const define: Define = (command) =>
     .option('--wait', 'wait for the end of the turn and print the answer')
     .addOption(outputOption('format of stdout with --wait'))
     .json()
+    .option(
+      '--deny-requests',
+      'with --wait, without a terminal: deny at once what the agent asks (default: leave it to others)',
+    )
     .option('--timeout <seconds>', 'with --wait: interrupt after this time and exit with 3', toSeconds)
     .examples(
       'sessions prompt try "read README.md" --wait',
@@ -39,7 +45,7 @@ export const define: Define = (command) =>
 
 async function prompt(
   context: CliContext,
-  ...[ref, text, { wait, json, output, timeout, whenBusy }]: [string, string, PromptOptions]
+  ...[ref, text, { wait, json, output, timeout, whenBusy, denyRequests }]: [string, string, PromptOptions]
 ): Promise<CommandResult | void> {
   const content = await readPrompt(context, text, `agentproto sessions prompt ${ref} "hello"`)
   const { client, session } = await openSession(context, ref)
@@ -49,7 +55,10 @@ async function prompt(
     const mode = json === true ? 'json' : output
     const detailsCommand = `agentproto sessions events ${session.id}`
     const allowCommand = `agentproto sessions config ${session.id} --permissions approve-reads`
-    const request = { client, session, prompt: content, whenBusy, output: mode, limits, detailsCommand, allowCommand }
+    const answer =
+      denyRequests === true ? answererFor(context) : watchingAnswerer(context, `agentproto sessions show ${session.id}`)
+    const turn = { prompt: content, whenBusy, output: mode, limits, answer, detailsCommand, allowCommand }
+    const request = { client, session, ...turn }
     return withNextStep(steps, () => driveTurn(context, request)).finally(() => limits.release())
   }
   const accepted = await withNextStep(steps, () =>

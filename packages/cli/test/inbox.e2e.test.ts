@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
-import { cli, folder, serve } from './cli-process.js'
+import { cli, folder, serve, start } from './cli-process.js'
 import { terminal } from './terminal.js'
 
 /** A gateway with sessions of the demo agent that ask, oldest first. */
@@ -29,6 +29,21 @@ test('14.2.2 without a terminal, requests are printed whole with the commands th
   for (const answer of answers) expect((await cli(answer.split(' ').slice(1), { home })).code).toBe(0)
   expect((await cli(['requests'], { home })).stdout).toBe('No request waits for you.\n')
   expect(await client.sessions.waiting()).toEqual({ requests: [] })
+})
+
+test('14.2.2 --watch --json has a document for each request, and for who answered it', async () => {
+  const { home, client } = await asking(['one'])
+  const watch = start(['requests', '--watch', '--json'], { home })
+  const asked: unknown = JSON.parse(await watch.line(/"asked"/))
+  expect(asked).toMatchObject({ type: 'asked', request: { state: 'pending' } })
+  const [request] = (await client.sessions.waiting()).requests
+  const gone = watch.line(/"gone"/)
+  await client.sessions.answer(request?.sessionId ?? '', request?.requestId ?? '', { action: 'cancel' })
+  expect(JSON.parse(await gone)).toMatchObject({
+    type: 'gone',
+    requestId: request?.requestId,
+    by: { type: 'principal', name: 'owner' },
+  })
 })
 
 test.each([

@@ -44,18 +44,25 @@ export class InboxScreen {
   }
 
   key(key: Key, now: number): InboxAction | undefined {
-    if (isCtrl(key, 'c')) return { type: 'quit' }
-    const isPlain = key.isPasted !== true && !key.ctrl && !key.meta
-    if (isPlain && !this.#dialogs.takesText && key.name === 'q') return { type: 'quit' }
+    if (this.#quits(key)) return { type: 'quit' }
     const { current } = this.#dialogs
-    if (current === undefined) return isPlain && key.name === 'escape' ? { type: 'quit' } : undefined
-    if (isPlain && key.name === 'tab') return void this.#next(current)
+    if (current === undefined) return undefined
+    if (isPlain(key) && key.name === 'tab') {
+      this.#next(current)
+      return undefined
+    }
     const action = this.#dialogs.key(key, now)
     if (action === undefined) return undefined
     this.#note = ''
     if (action.type === 'leave') return { type: 'quit' }
     this.#answered.add(action.requestId)
     return { type: 'answer', asked: current, answer: action.answer }
+  }
+
+  #quits(key: Key): boolean {
+    if (isCtrl(key, 'c')) return true
+    if (!isPlain(key) || this.#dialogs.takesText) return false
+    return key.name === 'q' || (key.name === 'escape' && this.isEmpty)
   }
 
   /** The rows that are done since the last call. */
@@ -83,6 +90,8 @@ export class InboxScreen {
     this.#dialogs.add(current)
   }
 }
+
+const isPlain = (key: Key): boolean => key.isPasted !== true && !key.ctrl && !key.meta
 
 const nameOf = ({ session: { label, id } }: AskedRequest): string => label ?? id
 

@@ -1,7 +1,6 @@
 import { defined, type Session, type SessionEvent, type Usage } from '@agentproto/contracts'
 import { BOUNDS, type RewoundFiles } from '@agentproto/contracts/wire'
 import { cut } from '../render/fit.js'
-import { oneLine } from '../render/printable.js'
 import { Transcript, type TranscriptOptions } from '../render/transcript.js'
 import { wrap } from '../render/wrap.js'
 import type { AttachAction } from './attach-action.js'

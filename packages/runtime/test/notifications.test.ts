@@ -26,6 +26,8 @@ test('14.2.3 a request of an agent reaches the webhook, signed with a secret of 
   ])
   expect(received[0]?.body).not.toContain(SECRET)
 
+  // The receiver has it before its answer is back.
+  await expect.poll(async () => (await gateway.notifications.state()).targets[0]?.delivered, until).toBe(1)
   const headers = { authorization: `Bearer ${gateway.token}`, host: 'localhost' }
   const call = async (method: string, path: string): Promise<Response> => gateway.app.request(path, { method, headers })
   expect(await (await call('GET', '/notifications')).json()).toMatchObject({

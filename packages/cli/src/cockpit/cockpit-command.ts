@@ -3,6 +3,7 @@ import type { AnswerRequest } from '@agentproto/contracts/wire'
 import { cut } from '../render/fit.js'
 import { sessionName } from '../render/session-text.js'
 import type { Confirmation } from './confirm-dialog.js'
+import type { SessionList } from './session-list.js'
 
 /** What a key asks the program to do, with the session that was shown as selected. */
 export type CockpitAction =
@@ -58,3 +59,15 @@ export const killing = (session: Session): Confirmation => ({
     ].map((row) => cut(row, width)),
   verb: 'kills',
 })
+
+/** What the keys that select a session do. */
+export const MOVES: Readonly<Record<string, (list: SessionList) => void>> = {
+  up: (list) => list.move(-1),
+  down: (list) => list.move(1),
+  k: (list) => list.move(-1),
+  j: (list) => list.move(1),
+  pageup: (list) => list.movePage(-1),
+  pagedown: (list) => list.movePage(1),
+  home: (list) => list.moveTo('first'),
+  end: (list) => list.moveTo('last'),
+}

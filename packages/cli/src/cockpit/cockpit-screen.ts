@@ -5,9 +5,11 @@ import { LineEditor } from '../attach/line-editor.js'
 import type { LiveRows } from '../attach/live-area.js'
 import { RequestDialogs } from '../attach/request-dialogs.js'
 import { columnsOf, cut } from '../render/fit.js'
+import { oneLine } from '../render/printable.js'
 import { nextKey, orderMark, type SessionOrder } from '../render/session-order.js'
 import { sessionName } from '../render/session-text.js'
-import { type CockpitAction, type Command, COMMANDS, killing, problemWith } from './cockpit-command.js'
+import { wrap } from '../render/wrap.js'
+import { type CockpitAction, type Command, COMMANDS, killing, MOVES, problemWith } from './cockpit-command.js'
 import { cockpitHelp, HINTS, QUIT } from './cockpit-keys.js'
 import { type Confirmation, ConfirmDialog } from './confirm-dialog.js'
 import { ScrollView } from './scroll-view.js'
@@ -263,10 +265,11 @@ export class CockpitScreen {
   #listView(frame: ListFrame): LiveRows {
     const { paint, width, height } = frame
     const line = this.#lineRow(frame)
-    const { rows, place, counts } = this.list.view({ ...frame, height: height - 3 })
+    const note = this.#noteRows(frame)
+    const { rows, place, counts } = this.list.view({ ...frame, height: height - 2 - Math.max(1, note.length) })
     const head = countsLine({ states: counts.states, place, width, paint })
     const below = line === undefined ? this.#hint(frame) : line.row
-    const all = [head, ...rows, this.#noteRow(frame, counts.hidden), below]
+    const all = [head, ...rows, ...(note.length === 0 ? [this.#footer(frame, counts.hidden)] : note), below]
     return line === undefined ? { rows: all } : { rows: all, cursor: { row: all.length - 1, column: line.column } }
   }
 
@@ -279,9 +282,16 @@ export class CockpitScreen {
     return { row: paint.bold(start) + text, column: columnsOf(start) + column }
   }
 
-  #noteRow({ paint, width }: ListFrame, hidden: number): string {
-    if (this.#isDisconnected) return paint.yellow(cut('The gateway does not answer; reconnecting. q quits.', width))
-    if (this.#note !== '') return paint.yellow(cut(this.#note, width))
+  /** An error says at its end what to do: it gets more than one row. */
+  #noteRows({ paint, width }: ListFrame): readonly string[] {
+    const text = this.#isDisconnected ? 'The gateway does not answer; reconnecting. q quits.' : this.#note
+    if (text === '') return []
+    return wrap(oneLine(text), width)
+      .slice(0, MAX_NOTE_ROWS)
+      .map((row) => paint.yellow(row))
+  }
+
+  #footer({ paint, width }: ListFrame, hidden: number): string {
     const filter = this.list.text === '' ? [] : [`filter: ${this.list.text} (Esc shows all)`]
     const ended = hidden === 0 ? [] : [`${hidden} ended hidden: e shows them`]
     return paint.dim(cut([...filter, ...ended].join(' · '), width))
@@ -296,18 +306,8 @@ export class CockpitScreen {
   }
 }
 
+const MAX_NOTE_ROWS = 4
 const LEAVE = { type: 'leave' } as const
-
-const MOVES: Readonly<Record<string, (list: SessionList) => void>> = {
-  up: (list) => list.move(-1),
-  down: (list) => list.move(1),
-  k: (list) => list.move(-1),
-  j: (list) => list.move(1),
-  pageup: (list) => list.movePage(-1),
-  pagedown: (list) => list.movePage(1),
-  home: (list) => list.moveTo('first'),
-  end: (list) => list.moveTo('last'),
-}
 
 function editorWith(text: string): LineEditor {
   const editor = new LineEditor()

@@ -149,7 +149,7 @@ test('14.2.4 a paste of many lines with tabs is sent as it is', needs('tmux'), a
   const { screen, home } = await attach([50, 20])
   const text = Array.from({ length: 400 }, (_, index) => `\tline ${index}`).join('\n')
   writeFileSync(join(home, 'paste.txt'), `remember ${text}`)
-  screen.paste(join(home, 'paste.txt'))
+  screen.pasteFile(join(home, 'paste.txt'))
   await screen.shows(/400 lines, of which \d+:\n❯/)
   screen.press('Enter')
   await screen.shows(/── turn 1 · end_turn/)

@@ -7,7 +7,7 @@ export interface Terminal {
   /** Types text as it is. */
   type(text: string): void
   /** Pastes the content of a file, in brackets if the program asks for them. */
-  paste(path: string): void
+  pasteFile(path: string): void
   /** Presses keys by their tmux names: `Enter`, `C-c`, `Escape`. */
   press(...keys: readonly string[]): void
   /** Pastes text as a terminal does: in brackets if the program asked for them, or as one read of plain keys. */
@@ -58,7 +58,7 @@ export function terminal(
   onTestFinished(() => void tmux('kill-server'))
   return {
     type: (text) => void tmux('send-keys', '-l', text),
-    paste(path) {
+    pasteFile(path) {
       tmux('load-buffer', path)
       tmux('paste-buffer', '-p')
     },

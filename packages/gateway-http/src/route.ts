@@ -78,7 +78,7 @@ function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpCon
     const result = await handler({
       c,
       params: c.req.param() as ParamsOf<Route>,
-      query: parseWire<z.ZodType>(query, parametersOf(c), 'query') as QueryOf<Route>,
+      query: parseWire<z.ZodType>(query, c.req.url.includes('?') ? parametersOf(c) : {}, 'query') as QueryOf<Route>,
       body: (body && (await readBody(c, body))) as BodyOf<Route>,
       by: callerOf(c),
       within: c.get('within'),

@@ -18,6 +18,7 @@ const tokens: TokenService = {
 const browsers: BrowserLogin = {
   code: () => ({ code: 'c', expiresAt: '2026-11-21T00:01:00.000Z' }),
   exchange: async () => undefined,
+  caller: ({ name, type }) => ({ name, type, scope: 'read' }),
 }
 
 /** Sessions: s1 in `mine`, s2 in `theirs`, s3 a child of s1. */

@@ -59,6 +59,7 @@ const fakeTokens: TokenService = {
 
 const fakeBrowsers: BrowserLogin = {
   code: () => ({ code: 'c', expiresAt: '2026-11-21T00:01:00.000Z' }),
+  caller: ({ name, type }) => ({ name, type, scope: 'read' }),
   exchange: async () => ({ token: 't', name: 'browser-1', expiresAt: '2026-11-21T12:00:00.000Z', maxAgeSeconds: 1 }),
 }
 

@@ -31,6 +31,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     metrics,
     notifier,
   } = parts
+  const { events: news } = notifier
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
@@ -40,10 +41,13 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     workspaces,
     clock,
     onProblem,
-    onEvents(events, urgent) {
-      onEvents(events, urgent)
-      notifier.events(events)
-    },
+    onEvents:
+      news === undefined
+        ? onEvents
+        : (events, urgent) => {
+            onEvents(events, urgent)
+            news(events)
+          },
     onUsage: metrics.usage,
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),

@@ -48,7 +48,7 @@ export class AcpClient implements LineClient, SessionLink {
   readonly #limits: ArmLimits
   readonly clock: Clock
   readonly peer: Peer
-  readonly usagePlaces: UsagePlaces
+  readonly usagePlaces: UsagePlaces | undefined
   readonly #services = new Map<string, HostServices>()
   #handshake: Handshake | undefined
 

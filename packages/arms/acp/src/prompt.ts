@@ -45,10 +45,12 @@ const STOP_REASONS: ReadonlySet<unknown> = new Set(
  * Reads the response to `session/prompt`: an unknown stop reason is an error, never a success.
  * @param places where the agent says its tokens if not in `usage`
  */
-export function responseVerdict({ result, error }: Json, places: UsagePlaces): Verdict {
+export function responseVerdict({ result, error }: Json, places: UsagePlaces | undefined): Verdict {
   if (isRecord(error)) return { reason: 'error', error: promptError(error) }
   const { stopReason, usage } = asRecord(result)
-  const reported = defined({ usage: isRecord(usage) ? usageOf(usage) : usageInMeta(asRecord(result), places) })
+  const reported = defined({
+    usage: isRecord(usage) ? usageOf(usage) : places && usageInMeta(asRecord(result), places),
+  })
   if (STOP_REASONS.has(stopReason)) return { ...reported, reason: stopReason as TurnEndReason }
   const message = `The agent stopped for a reason that is not in the protocol: ${JSON.stringify(stopReason) ?? 'none'}`
   return { ...reported, reason: 'error', error: { message } }

@@ -33,7 +33,7 @@ export interface SessionLink {
   }
   readonly clock: Clock
   readonly capabilities: AgentCapabilities
-  readonly usagePlaces: UsagePlaces
+  readonly usagePlaces: UsagePlaces | undefined
   /** Sends a control request within the arm's time limit. */
   request(method: string, params: object): Promise<unknown>
   forget(sessionId: string): void

@@ -15,13 +15,14 @@ const KINDS = {
   thought_tokens: 'thoughtTokens',
 } as const satisfies Readonly<Record<string, keyof TokenUsage>>
 
-/** The places that a manifest names; what is no place is left out. */
-export function usagePlaces(profile: unknown): UsagePlaces {
+/** The places that a manifest names; what is no place is left out. Undefined for none. */
+export function usagePlaces(profile: unknown): UsagePlaces | undefined {
   const named = asRecord(profile)
-  return Object.entries(KINDS).flatMap(([name, kind]) => {
+  const places = Object.entries(KINDS).flatMap(([name, kind]) => {
     const path = asString(named[name])
     return path === undefined || path === '' ? [] : [[kind, path.split('.')] as const]
   })
+  return places.length === 0 ? undefined : places
 }
 
 /** The tokens that an answer has in these places; undefined where it has none. */

@@ -73,9 +73,9 @@ export class Notifier implements NotificationService {
     await Promise.all(this.#targets.map((target) => target.open()))
   }
 
-  /** Takes a stored batch of one session. Never throws. */
-  readonly events = (events: readonly SessionEvent[]): void => {
-    if (this.#targets.length > 0) this.#news.take(events)
+  /** Takes a stored batch of one session, and never throws. Undefined where nobody is to be notified. */
+  get events(): ((events: readonly SessionEvent[]) => void) | undefined {
+    return this.#targets.length === 0 ? undefined : (events) => this.#news.take(events)
   }
 
   async state(): Promise<NotificationState> {

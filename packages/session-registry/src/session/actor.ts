@@ -67,7 +67,7 @@ export class SessionActor implements SessionHandle {
       isOver,
       onIdle: () => host.onUnread(this),
       observer: {
-        effective: (events) => this.#apply(events),
+        effective: this.#apply.bind(this),
         // The record may have what the log has now.
         flushed: () => host.onChange(this, true),
         closed: () => this.output.closed(),

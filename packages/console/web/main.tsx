@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import './style.css'
 import './parts/patch.css'
+import './requests/request.css'
 import { App } from './app.js'
 import { Gateway } from './gateway/gateway.js'
 

@@ -1,5 +1,5 @@
 import { type Client, type ConnectionState, createClient, isAgentprotoError } from '@agentproto/client'
-import type { SessionChange, Session, SessionRequest } from '@agentproto/client'
+import type { AnswerRequest, Caller, SessionChange, Session, SessionRequest } from '@agentproto/client'
 import { computed, signal } from '@preact/signals'
 import { exchangeCode, takeCode } from './login.js'
 
@@ -9,6 +9,16 @@ export type Connection = 'connecting' | 'connected' | 'away' | 'locked'
 /** Longer than any sleep of a laptop. */
 const RECONNECT_MS = 7 * 24 * 3_600_000
 
+/** How long a request that was answered elsewhere says so, in milliseconds. */
+const ANSWERED_MS = 5_000
+
+/** What each scope includes. */
+const SCOPES: Readonly<Record<Caller['scope'], readonly Caller['scope'][]>> = {
+  read: ['read'],
+  operate: ['read', 'operate'],
+  admin: ['read', 'operate', 'admin'],
+}
+
 /** All that the console knows of the gateway that serves it, live. Every place reads it; only this file changes it. */
 export class Gateway {
   readonly client: Client
@@ -16,8 +26,14 @@ export class Gateway {
   readonly sessions = signal<ReadonlyMap<string, Session>>(new Map())
   /** The requests of all sessions that wait for a person, oldest first. */
   readonly waiting = signal<readonly SessionRequest[]>([])
+  /** Requests that waited and were answered elsewhere a moment ago. */
+  readonly answered = signal<readonly SessionRequest[]>([])
+  /** What this browser's login is and may do; undefined until the gateway said it. */
+  readonly caller = signal<Caller | undefined>(undefined)
   readonly waitingCount = computed(() => this.waiting.value.length)
   readonly #api: string
+  /** Requests that this page answers. */
+  readonly #own = new Set<string>()
   #isReading = false
   #readAgain = false
 
@@ -41,6 +57,24 @@ export class Gateway {
     return isRight
   }
 
+  /** Whether this login has a scope. What needs one that it has not is not shown. */
+  may(scope: Caller['scope']): boolean {
+    const { value } = this.caller
+    return value !== undefined && SCOPES[value.scope].includes(scope)
+  }
+
+  /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
+  async answer({ sessionId, requestId }: SessionRequest, body: AnswerRequest): Promise<void> {
+    this.#own.add(requestId)
+    try {
+      await this.client.sessions.answer(sessionId, requestId, body)
+    } catch (thrown) {
+      this.#own.delete(requestId)
+      throw thrown
+    }
+    await this.#readWaiting()
+  }
+
   async #follow(): Promise<void> {
     this.connection.value = 'connecting'
     try {
@@ -52,7 +86,17 @@ export class Gateway {
 
   #setState(state: ConnectionState): void {
     this.connection.value = state.state === 'connected' ? 'connected' : 'away'
-    if (state.state === 'connected') void this.#readWaiting()
+    if (state.state !== 'connected') return
+    void this.#readCaller()
+    void this.#readWaiting()
+  }
+
+  async #readCaller(): Promise<void> {
+    try {
+      this.caller.value = await this.client.caller()
+    } catch {
+      // As for the requests below: the next connect reads again.
+    }
   }
 
   #apply(change: SessionChange): void {
@@ -75,12 +119,45 @@ export class Gateway {
     try {
       while (this.#readAgain) {
         this.#readAgain = false
-        this.waiting.value = (await this.client.sessions.waiting()).requests
+        const before = this.waiting.value
+        this.waiting.value = await this.#allWaiting()
+        await this.#showAnswered(before)
       }
     } catch {
       // The follower notices an outage and a lost login; its next connect reads again.
     } finally {
       this.#isReading = false
     }
+  }
+
+  async #allWaiting(): Promise<readonly SessionRequest[]> {
+    const all: SessionRequest[] = []
+    let after: string | undefined
+    do {
+      const page = await this.client.sessions.waiting(after === undefined ? {} : { after })
+      all.push(...page.requests)
+      after = page.nextCursor
+    } while (after !== undefined)
+    return all
+  }
+
+  /** Those that waited before and were answered by somebody else say so for a moment. */
+  async #showAnswered(before: readonly SessionRequest[]): Promise<void> {
+    const still = new Set(this.waiting.value.map(({ requestId }) => requestId))
+    const gone = before.filter(({ requestId }) => !still.has(requestId) && !this.#own.delete(requestId))
+    for (const sessionId of new Set(gone.map((request) => request.sessionId))) {
+      const ids = new Set(gone.map(({ requestId }) => requestId))
+      // The session may be deleted by now.
+      const requests = await this.client.sessions.requests(sessionId).catch(() => [])
+      this.#showForAMoment(requests.filter(({ requestId, state }) => ids.has(requestId) && state !== 'pending'))
+    }
+  }
+
+  #showForAMoment(requests: readonly SessionRequest[]): void {
+    if (requests.length === 0) return
+    const ids = new Set(requests.map(({ requestId }) => requestId))
+    const without = (): readonly SessionRequest[] => this.answered.value.filter(({ requestId }) => !ids.has(requestId))
+    this.answered.value = [...without(), ...requests]
+    setTimeout(() => (this.answered.value = without()), ANSWERED_MS)
   }
 }

@@ -41,14 +41,12 @@ export function runsOfPatch(patch: string): readonly PatchRun[] {
     const isInHunk = left.old > 0 || left.now > 0 || line.startsWith('\\')
     if (isInHunk && /^[-+ \\]|^$/.test(line)) {
       hunk.push(line === '' ? ' ' : line)
-      left = after(left, line)
+      left = leftAfter(left, line)
       continue
     }
     endHunk()
     runs.push(noteRun(line))
-    const [, old, oldCount = '1', now, nowCount = '1'] = HUNK.exec(line) ?? []
-    from = { old: Number(old ?? 0), now: Number(now ?? 0) }
-    left = old === undefined ? { old: 0, now: 0 } : { old: Number(oldCount), now: Number(nowCount) }
+    ;({ from, left } = hunkOf(line))
   }
   endHunk()
   return joinedNotes(runs)
@@ -61,8 +59,14 @@ interface Position {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
 
+/** Where a hunk begins, and how many lines of each text it has; none for a line that begins no hunk. */
+function hunkOf(line: string): { readonly from: Position; readonly left: Position } {
+  const [, old = '0', oldCount = '1', now = '0', nowCount = '1'] = HUNK.exec(line) ?? ['', '0', '0', '0', '0']
+  return { from: { old: Number(old), now: Number(now) }, left: { old: Number(oldCount), now: Number(nowCount) } }
+}
+
 /** How many lines of the hunk are left after this one. */
-function after({ old, now }: Position, line: string): Position {
+function leftAfter({ old, now }: Position, line: string): Position {
   const kind = kindOf(line)
   return {
     old: kind === 'same' || kind === 'removed' ? old - 1 : old,
@@ -80,7 +84,7 @@ function runsOf(lines: readonly string[], { old, now }: Position): PatchRun[] {
     if (last?.kind === kind) last.lines.push(text)
     else
       runs.push({ kind, lines: [text], oldStart: kind === 'note' ? 0 : at.old, newStart: kind === 'note' ? 0 : at.now })
-    const rest = after({ old: 0, now: 0 }, line)
+    const rest = leftAfter({ old: 0, now: 0 }, line)
     at = { old: at.old - rest.old, now: at.now - rest.now }
   }
   return runs

@@ -3,8 +3,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { SessionFeed } from '../gateway/session-feed.js'
 import { Outside } from '../parts/outside.js'
-import { RequestCard } from '../parts/request-card.js'
 import { VirtualList } from '../parts/virtual-list.js'
+import { RequestList } from '../requests/request-list.js'
 import { PartView } from '../transcript/part-view.js'
 
 /** One session: what it said and did, what it asks, and a box to prompt it. */
@@ -12,14 +12,11 @@ export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; reado
   const feed = useMemo(() => new SessionFeed(gateway.client, id), [gateway, id])
   useEffect(() => () => feed.close(), [feed])
   const session = gateway.sessions.value.get(id)
-  const waiting = gateway.waiting.value.filter(({ sessionId }) => sessionId === id)
   return (
     <section class="session" aria-labelledby="place">
       {session === undefined ? null : <Header gateway={gateway} session={session} />}
       <TranscriptView feed={feed} />
-      {waiting.map((request) => (
-        <RequestCard key={request.requestId} gateway={gateway} request={request} session={session} />
-      ))}
+      <RequestList gateway={gateway} sessionId={id} />
       <PromptBox gateway={gateway} id={id} isBusy={session?.turn.state !== 'idle'} />
     </section>
   )

@@ -1,0 +1,163 @@
+import type { ComponentChildren } from 'preact'
+import { Outside, OutsideBlock } from '../parts/outside.js'
+import { Difference } from '../parts/patch.js'
+import { type AskedPermission, type Facts, hostOf, inputText, jsonOf, KIND_TEXT } from './request-words.js'
+
+interface PermissionContentProps {
+  readonly request: AskedPermission
+  readonly facts: Facts | undefined
+}
+
+type Content = NonNullable<AskedPermission['toolCall']['content']>[number]
+
+/** All that a permission is about: what the gateway found out first, then the words of the agent, marked as such. */
+export function PermissionContent({ request: { toolCall }, facts }: PermissionContentProps) {
+  const plan = planIn(toolCall.input)
+  return (
+    <>
+      {facts === undefined ? (
+        <p class="warning">The gateway did not look into this call: only the words of the agent follow.</p>
+      ) : (
+        <FoundOut facts={facts} />
+      )}
+      {(toolCall.content ?? []).map((content, index) =>
+        content.type === 'diff' ? <Change key={index} content={content} /> : null,
+      )}
+      {plan === undefined ? null : (
+        <>
+          <h3>The plan</h3>
+          <OutsideBlock label="The plan" text={plan} />
+        </>
+      )}
+      <h3>In the words of the agent</h3>
+      <blockquote class="words">
+        <p>
+          <Outside text={[toolCall.title, toolCall.toolName].filter(Boolean).join(' · ') || 'no title'} />
+        </p>
+        {(toolCall.content ?? []).map((content, index) =>
+          content.type === 'diff' ? null : <OutsideBlock key={index} text={textOf(content)} />,
+        )}
+        {(toolCall.locations ?? []).length === 0 || facts !== undefined ? null : (
+          <OutsideBlock label="Files" text={(toolCall.locations ?? []).map(({ path }) => path).join('\n')} />
+        )}
+        <OutsideBlock label="Input" text={inputText(toolCall.input)} />
+      </blockquote>
+    </>
+  )
+}
+
+function FoundOut({ facts }: { readonly facts: Facts }) {
+  const { toolKind, statedKind, commands, folders, paths, urls, unclear } = facts
+  const isContradicted = statedKind !== undefined && statedKind !== toolKind
+  return (
+    <>
+      <dl class="facts">
+        <Fact label="It" isBad={isContradicted}>
+          {toolKind === undefined ? 'unknown, the agent does not say' : KIND_TEXT[toolKind]}
+          {isContradicted ? ` (the agent says: ${statedKind})` : ''}
+        </Fact>
+        {commands.map((command, index) => (
+          <Fact key={index} label="Command">
+            <OutsideBlock label="Command" text={command} />
+          </Fact>
+        ))}
+        {folders.map((folder, index) => (
+          <PathFact key={index} label="Runs in" path={folder} />
+        ))}
+        {paths.map((path, index) => (
+          <PathFact key={index} label="Path" path={path} />
+        ))}
+        {urls.map((url, index) => (
+          <AddressFact key={index} url={url} />
+        ))}
+      </dl>
+      {unclear ? (
+        <p class="warning">Not all of this call can be judged: it may do more than these lines say. Read its input.</p>
+      ) : null}
+      {toolKind === 'execute' && commands.length === 0 ? (
+        <p class="problem">It does not say which command it runs.</p>
+      ) : null}
+    </>
+  )
+}
+
+interface FactProps {
+  readonly label: string
+  readonly isBad?: boolean
+  readonly children: ComponentChildren
+}
+
+function Fact({ label, isBad = false, children }: FactProps) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd {...(isBad ? { class: 'problem' } : {})}>{children}</dd>
+    </>
+  )
+}
+
+/** Where a path leads, said where that differs from its name. */
+function PathFact({ label, path }: { readonly label: string; readonly path: Facts['paths'][number] }) {
+  const { named, real, inside } = path
+  const [first] = real
+  if (first === undefined)
+    return (
+      <Fact label={label} isBad>
+        <Outside text={named} /> (where this leads is unknown)
+      </Fact>
+    )
+  return (
+    <Fact label={label} isBad={!inside}>
+      {real.map((each) => (
+        <div key={each}>
+          <Outside text={each} />
+        </div>
+      ))}
+      {real.length === 1 && first === named ? null : (
+        <div>
+          named <Outside text={named} />
+        </div>
+      )}
+      {inside ? null : <strong>OUTSIDE the session's folders</strong>}
+    </Fact>
+  )
+}
+
+/** An address with its host, and no link: what an agent would fetch is not for a person to open. */
+export function AddressFact({ url }: { readonly url: string }) {
+  return (
+    <>
+      <Fact label="Address">
+        <Outside text={url} />
+      </Fact>
+      <Fact label="Host">
+        <strong>
+          <Outside text={hostOf(url)} />
+        </strong>
+      </Fact>
+    </>
+  )
+}
+
+function Change({ content: { path, oldText, newText } }: { readonly content: Extract<Content, { type: 'diff' }> }) {
+  const isNew = oldText === undefined || oldText === null
+  return (
+    <>
+      <h3>
+        Change of <Outside text={path} />
+        {isNew ? ' (new, or its old text was not sent)' : ''}
+      </h3>
+      <Difference before={oldText ?? ''} after={newText} label="Change" />
+    </>
+  )
+}
+
+function textOf(content: Exclude<Content, { type: 'diff' }>): string {
+  if (content.type === 'terminal') return `terminal ${content.terminalId}`
+  return content.content.type === 'text' ? content.content.text : jsonOf(content.content)
+}
+
+function planIn(input: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null || !('plan' in input)) return undefined
+  return typeof input.plan === 'string' ? input.plan : undefined
+}

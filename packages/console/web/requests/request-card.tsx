@@ -1,0 +1,72 @@
+import { Outside } from '../parts/outside.js'
+import { addressOf } from '../router.js'
+import { Answers } from './answers.js'
+import type { RequestCardProps } from './answering.js'
+import { permissionChoices, questionChoices } from './choices.js'
+import { PermissionContent } from './permission-content.js'
+import { QuestionContent } from './question-content.js'
+import { fieldsOf } from './question-form.js'
+import { QuestionFormView } from './question-form-view.js'
+import { answeredText } from './request-words.js'
+
+/** One question of an agent with all that is decided, and below it the answers. */
+export function RequestCard({ gateway, request: asked, guard }: RequestCardProps) {
+  const { request, requestId, cut } = asked
+  const isPending = asked.state === 'pending'
+  return (
+    <article class="card request" tabIndex={-1} aria-labelledby={`title-${requestId}`}>
+      <Heading gateway={gateway} request={asked} />
+      {cut === undefined ? null : (
+        <p class="problem">
+          Not shown whole: the request has {cut.originalChars} characters, and long texts in it were cut. Deny it, or
+          look at the files yourself.
+        </p>
+      )}
+      {request.kind === 'permission' ? (
+        <PermissionContent request={request} facts={asked.facts} />
+      ) : (
+        <QuestionContent request={request} />
+      )}
+      {isPending ? (
+        <AnswersOf gateway={gateway} request={asked} guard={guard} />
+      ) : (
+        <p class="answered" role="status">
+          <Outside text={answeredText(asked)} />
+        </p>
+      )}
+    </article>
+  )
+}
+
+function Heading({ gateway, request: { request, sessionId, requestId } }: Omit<RequestCardProps, 'guard'>) {
+  const session = gateway.sessions.value.get(sessionId)
+  return (
+    <header>
+      <h2 id={`title-${requestId}`}>
+        {request.kind === 'permission' ? 'The agent asks for a permission' : 'The agent asks a question'}
+      </h2>
+      <a href={addressOf({ name: 'session', id: sessionId })}>
+        <Outside text={session?.label ?? session?.title ?? sessionId} />
+      </a>
+      {session === undefined ? null : (
+        <span class="dim">
+          <Outside text={`${session.adapterSlug} · ${session.workspaceSlug} · ${session.cwd}`} />
+        </span>
+      )}
+    </header>
+  )
+}
+
+function AnswersOf({ gateway, request: asked, guard }: RequestCardProps) {
+  const { request, facts, sessionId } = asked
+  if (!gateway.may('operate')) return <p class="dim">Your login may only read: somebody else has to answer.</p>
+  if (request.kind === 'permission') {
+    const workspace = gateway.sessions.value.get(sessionId)?.workspaceSlug ?? ''
+    const mayRuleWorkspace = gateway.may('admin')
+    const choices = permissionChoices(request, { facts, workspace, mayRuleWorkspace })
+    return <Answers gateway={gateway} request={asked} guard={guard} choices={choices} />
+  }
+  const fields = request.mode === 'form' ? fieldsOf(request.schema) : []
+  if (fields.length > 0) return <QuestionFormView gateway={gateway} request={asked} guard={guard} fields={fields} />
+  return <Answers gateway={gateway} request={asked} guard={guard} choices={questionChoices(request.mode)} />
+}

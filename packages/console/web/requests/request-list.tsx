@@ -1,0 +1,38 @@
+import type { SessionRequest } from '@agentproto/client'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { AnswerGuard } from '../gateway/answer-guard.js'
+import type { Gateway } from '../gateway/gateway.js'
+import { RequestCard } from './request-card.js'
+
+interface RequestListProps {
+  readonly gateway: Gateway
+  /** Only those of one session. */
+  readonly sessionId?: string
+}
+
+/** What waits for a person, oldest first, with what was answered elsewhere a moment ago. */
+export function RequestList({ gateway, sessionId }: RequestListProps) {
+  const [guard] = useState(() => new AnswerGuard())
+  const requests = [...gateway.waiting.value, ...answeredOnly(gateway)]
+    .filter((request) => sessionId === undefined || request.sessionId === sessionId)
+    .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+  const which = requests.map(({ requestId, state }) => `${requestId} ${state}`).join()
+  useLayoutEffect(() => guard.restart(performance.now()), [guard, which])
+  useEffect(() => {
+    const restart = (): void => guard.restart(performance.now())
+    document.addEventListener('visibilitychange', restart)
+    return () => document.removeEventListener('visibilitychange', restart)
+  }, [guard])
+  return (
+    <>
+      {requests.map((request) => (
+        <RequestCard key={request.requestId} gateway={gateway} request={request} guard={guard} />
+      ))}
+    </>
+  )
+}
+
+function answeredOnly({ answered, waiting }: Gateway): readonly SessionRequest[] {
+  const still = new Set(waiting.value.map(({ requestId }) => requestId))
+  return answered.value.filter(({ requestId }) => !still.has(requestId))
+}

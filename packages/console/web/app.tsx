@@ -1,18 +1,18 @@
 import { useEffect } from 'preact/hooks'
 import type { Connection, Gateway } from './gateway/gateway.js'
+import { KeyHelp } from './parts/key-help.js'
 import { Locked } from './places/locked.js'
 import { NeedsYou } from './places/needs-you.js'
 import { SessionPlace } from './places/session.js'
 import { Sessions } from './places/sessions.js'
 import { addressOf, place, type Place } from './router.js'
+import { showInTab } from './tab-badge.js'
 
 /** The frame of all places: where the person is, and whether what is shown is true now. */
 export function App({ gateway }: { readonly gateway: Gateway }) {
   useEffect(() => void gateway.open(), [gateway])
   const count = gateway.waitingCount.value
-  useEffect(() => {
-    document.title = count === 0 ? 'agentproto' : `(${count}) agentproto`
-  }, [count])
+  useEffect(() => showInTab(count), [count])
   if (gateway.connection.value === 'locked') return <Locked gateway={gateway} />
   return (
     <>
@@ -20,6 +20,7 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
         <PlaceLink to={{ name: 'needs-you' }} label="Needs you" count={count} />
         <PlaceLink to={{ name: 'sessions' }} label="Sessions" />
         <PlaceLink to={{ name: 'settings' }} label="Settings" />
+        <KeyHelp />
         <p class={`connection ${gateway.connection.value}`} role="status">
           {CONNECTION_WORDS[gateway.connection.value]}
         </p>

@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import './style.css'
+import './parts/key-help.css'
 import './parts/patch.css'
 import './requests/request.css'
 import { App } from './app.js'

@@ -2,6 +2,7 @@ import { type Client, type ConnectionState, createClient, isAgentprotoError } fr
 import type { AnswerRequest, Caller, SessionChange, Session, SessionRequest } from '@agentproto/client'
 import { computed, signal } from '@preact/signals'
 import { exchangeCode, takeCode } from './login.js'
+import { notifyOf } from './notifier.js'
 
 /** `away`: it does not answer, and is tried again. `locked`: this browser has to log in. */
 export type Connection = 'connecting' | 'connected' | 'away' | 'locked'
@@ -121,6 +122,7 @@ export class Gateway {
         this.#readAgain = false
         const before = this.waiting.value
         this.waiting.value = await this.#allWaiting()
+        this.#notify(before)
         await this.#showAnswered(before)
       }
     } catch {
@@ -128,6 +130,11 @@ export class Gateway {
     } finally {
       this.#isReading = false
     }
+  }
+
+  #notify(before: readonly SessionRequest[]): void {
+    const known = new Set(before.map(({ requestId }) => requestId))
+    notifyOf(this.waiting.value.filter(({ requestId }) => !known.has(requestId)))
   }
 
   async #allWaiting(): Promise<readonly SessionRequest[]> {

@@ -84,18 +84,22 @@ function SecondStep({ of, onBack, ...buttons }: SecondStepProps) {
   const box = useRef<HTMLDivElement>(null)
   // The button that had the focus is gone; the box takes it, so that Enter alone makes no rule.
   useLayoutEffect(() => box.current?.focus(), [])
+  const back = (): void => {
+    box.current?.closest('article')?.focus()
+    onBack()
+  }
   return (
     <div
       class="second"
       ref={box}
       tabIndex={-1}
       onKeyDown={({ key }) => {
-        if (key === 'Escape') onBack()
+        if (key === 'Escape') back()
       }}
     >
       <h3>{of.text}: what exactly?</h3>
       <ChoiceButtons label={of.text} choices={isSecond(of.leads) ? of.leads : []} {...buttons} />
-      <button type="button" onClick={onBack}>
+      <button type="button" onClick={back}>
         <kbd>Esc</kbd> Back
       </button>
     </div>

@@ -14,7 +14,15 @@ export function RequestCard({ gateway, request: asked, guard }: RequestCardProps
   const { request, requestId, cut } = asked
   const isPending = asked.state === 'pending'
   return (
-    <article class="card request" tabIndex={-1} aria-labelledby={`title-${requestId}`}>
+    <article
+      class="card request"
+      tabIndex={-1}
+      aria-labelledby={`title-${requestId}`}
+      onKeyDown={(event) => {
+        // A key that is held down for something else must not press what it meets here.
+        if (event.repeat && (event.key === 'Enter' || event.key === ' ')) event.preventDefault()
+      }}
+    >
       <Heading gateway={gateway} request={asked} />
       {cut === undefined ? null : (
         <p class="problem">

@@ -6,8 +6,7 @@ import { wrap } from '../render/wrap.js'
 import type { AttachAction } from './attach-action.js'
 import { commandHint, completeCommand, type Settings } from './command-completion.js'
 import { FinishedRows } from './finished-rows.js'
-import type { HistorySearch } from './history-search.js'
-import { isCtrl, type Key } from './keyboard.js'
+import { isCtrl, isPastedText, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
 import { lineRows, noteRows, searchRow, warningRows } from './line-rows.js'
 import type { LiveRows } from './live-area.js'
@@ -37,7 +36,6 @@ export class AttachScreen {
   readonly #dialogs = new RequestDialogs()
   readonly #finished = new FinishedRows()
   readonly #agentsCommands = new Set<string>()
-  #search: HistorySearch | undefined
   #question: RewindQuestion | undefined
   #note = ''
   /** The line that the first Ctrl-C cleared. */
@@ -68,8 +66,7 @@ export class AttachScreen {
   setConnected(isConnected: boolean): void {
     if (isConnected !== this.#isDisconnected) return
     this.#isDisconnected = !isConnected
-    const text = isConnected ? 'Connected again.' : 'The gateway does not answer; reconnecting.'
-    this.warn(text)
+    this.warn(isConnected ? 'Connected again.' : 'The gateway does not answer; reconnecting.')
   }
 
   setUsage(usage: Usage | undefined): void {
@@ -129,7 +126,7 @@ export class AttachScreen {
 
   key(key: Key, now: number): AttachAction | undefined {
     this.#note = ''
-    if (isCtrl(key, 'c') && this.#search === undefined) return this.#controlC(now)
+    if (isCtrl(key, 'c') && this.#editor.search === undefined) return this.#controlC(now)
     this.#cleared = ''
     if (isCtrl(key, 'd') && this.#editor.isEmpty) return { type: 'detach' }
     if (isCtrl(key, 'o')) return { type: 'log' }
@@ -138,8 +135,9 @@ export class AttachScreen {
       const action = this.#dialogs.key(key, now)
       return action?.type === 'answer' ? action : undefined
     }
-    if (this.#search !== undefined) return this.#searchKey(this.#search, { key, now })
-    return this.#lineKey(key)
+    if (this.#editor.search === undefined) return this.#lineKey(key)
+    const passed = this.#editor.searchKey(key)
+    return passed && this.key(passed, now)
   }
 
   /** The rows that are finished since the last call. */
@@ -168,7 +166,7 @@ export class AttachScreen {
   #noteRows(width: number): string[] {
     const { paint } = this.#options
     if (this.#note !== '') return noteRows(this.#note, { paint, width })
-    if (this.#search !== undefined) return [searchRow(this.#search, { paint, width })]
+    if (this.#editor.search !== undefined) return [searchRow(this.#editor.search, { paint, width })]
     const completion = this.#completion
     return completion === undefined ? [] : [paint.dim(cut(commandHint(completion), width))]
   }
@@ -184,18 +182,12 @@ export class AttachScreen {
 
   /** Whether a request gets the keys. None does while a line is typed: a key of the line must never answer a request. */
   get #hasDialog(): boolean {
-    return this.#dialogs.size > 0 && this.#editor.isEmpty && this.#search === undefined
+    return this.#dialogs.size > 0 && this.#editor.isEmpty && this.#editor.search === undefined
   }
 
   /** Pasted text answers nothing: it becomes the line, unless a form takes it. */
-  #isForLine({ name, text = '', ctrl, meta, isPasted }: Key): boolean {
-    const isPaste = name === 'paste' || name === 'paste-start' || name === 'paste-end'
-    const isText = isPaste || (isPasted === true && !ctrl && !meta && /^[^\u0000-\u001F\u007F]+$/.test(text))
-    return isText && !this.#dialogs.takesText
-  }
-
-  get #isBusy(): boolean {
-    return this.#status.isBusy || this.#outgoing.isSending
+  #isForLine(key: Key): boolean {
+    return isPastedText(key) && !this.#dialogs.takesText
   }
 
   #lineKey(key: Key): AttachAction | undefined {
@@ -204,27 +196,11 @@ export class AttachScreen {
     if (key.name === 'tab') return this.#complete()
     if (isCtrl(key, 't')) return this.#takeBack()
     if (isCtrl(key, 's')) return this.#steerLine()
-    if (isCtrl(key, 'r')) return this.#startSearch()
+    if (isCtrl(key, 'r')) return this.#editor.startSearch()
     if (key.name === 'paste' && this.#editor.length + (key.text ?? '').length > BOUNDS.promptBytes)
       return this.note(`Nothing was pasted: a prompt has at most ${BOUNDS.promptBytes / 2 ** 20} MiB.`)
     const line = this.#editor.key(key)
     return line === undefined ? undefined : this.#submit(line)
-  }
-
-  #startSearch(): undefined {
-    this.#search = this.#editor.search()
-  }
-
-  #searchKey(
-    search: HistorySearch,
-    { key, now }: { readonly key: Key; readonly now: number },
-  ): AttachAction | undefined {
-    const step = search.key(key)
-    if (step.type === 'more') return undefined
-    this.#search = undefined
-    if (step.type === 'left') return undefined
-    this.#editor.text = step.line
-    return step.passed && this.key(step.passed, now)
   }
 
   #answerQuestion(
@@ -296,7 +272,7 @@ export class AttachScreen {
     if (slash?.kind === 'own') return this.#run(line, slash)
     if (slash?.kind === 'agents') this.#sayOnce(slash.name)
     if (this.#isDisconnected) return this.#keep(line, GATEWAY_GONE)
-    if (!this.#isBusy) return this.#outgoing.send(line)
+    if (!this.#status.isBusy && !this.#outgoing.isSending) return this.#outgoing.send(line)
     if (this.#outgoing.queue.add(line)) return undefined
     return this.#keep(line, 'The queue is full; your line is kept.')
   }
@@ -334,12 +310,8 @@ export class AttachScreen {
   #hint(width: number): string {
     const hasLine = !this.#editor.isEmpty
     if (this.#dialogs.size > 0 && hasLine) return 'Ctrl-U clears your line, then answer'
-    if (this.#isDisconnected) return 'reconnecting'
-    if (this.#status.isBusy) return hasLine ? busyLineHint(width) : 'Esc interrupts'
-    if (this.#status.hasEnded) return 'a prompt resumes it'
-    return width < 60 ? '/help' : '/help · /detach exits'
+    return this.#isDisconnected ? 'reconnecting' : this.#status.hint(hasLine, width)
   }
 }
 
-const busyLineHint = (width: number): string => (width < 70 ? 'Enter queues' : 'Enter queues, Ctrl-S sends now')
 const GATEWAY_GONE = 'The gateway does not answer; your line is kept.'

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { type EventGap, isLive, type Session, summaryOf } from '@agentproto/contracts'
+import { type EventGap, isLive, type Session, type SessionEvent, summaryOf } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { isInteractive, paintFor, print, type CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
@@ -97,7 +97,36 @@ async function attachTerminal(attached: Attached): Promise<void> {
     view.update()
   }
   void showEarlierPrompts(attached, { screen, signal })
-  const events = sessionFeed({
+  const events = feedOf(attached, { screen, shown, prompts, signal })
+  void ringForOthers(attached, signal)
+  try {
+    await showAll(
+      events,
+      (event) => {
+        shown(() => screen.apply(event))
+        if (endsNewTurn(event, session)) void showUsage(attached, screen)
+      },
+      signal,
+    )
+  } finally {
+    view.close()
+  }
+  await Promise.all(sending)
+  await handOver(on)
+  await printFarewell(attached)
+}
+
+interface Feeding {
+  readonly screen: AttachScreen
+  /** Makes a change of the screen visible. */
+  readonly shown: (change: () => void) => void
+  /** Has `sent` for each prompt of this client. */
+  readonly prompts: EventEmitter
+  readonly signal: AbortSignal
+}
+
+const feedOf = ({ client, session, after }: Attached, { screen, shown, prompts, signal }: Feeding) =>
+  sessionFeed({
     client,
     session,
     after,
@@ -106,22 +135,22 @@ async function attachTerminal(attached: Attached): Promise<void> {
     onGap: (gap) => shown(() => screen.note(gapLine(gap))),
     nextPrompt: async () => void (await once(prompts, 'sent', { signal }).catch(() => undefined)),
   })
-  void ringForOthers(attached, signal)
+
+/** Until the session or the person ends it. */
+async function showAll(
+  events: AsyncIterable<SessionEvent>,
+  show: (event: SessionEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    for await (const event of events) {
-      shown(() => screen.apply(event))
-      if (event.type === 'turn-end' && event.turn !== undefined && event.turn >= session.turnCount)
-        void showUsage(attached, screen)
-    }
+    for await (const event of events) show(event)
   } catch (thrown) {
     if (!signal.aborted) throw thrown
-  } finally {
-    view.close()
   }
-  await Promise.all(sending)
-  await handOver(on)
-  await printFarewell(attached)
 }
+
+const endsNewTurn = ({ type, turn = 0 }: SessionEvent, { turnCount }: Session): boolean =>
+  type === 'turn-end' && turn >= turnCount
 
 function screenOf({ context, session, after }: Attached): AttachScreen {
   const { stdout } = context
@@ -166,7 +195,7 @@ async function ringForOthers({ context, client, session }: Attached, signal: Abo
 const gapLine = ({ after, first }: EventGap): string =>
   `[gap] ${first === after + 2 ? `event ${after + 1}` : `events ${after + 1} to ${first - 1}`} cannot be read any more`
 
-/** Gives queued prompts to the gateway, which sends them after the turn, and prints what nobody has. */
+/** Gives queued prompts to the gateway, which sends them after the turn, and prints what is left. */
 async function handOver(on: ActionContext): Promise<void> {
   const { queued, unsent } = on.screen.leftovers
   const { stderr } = on.context

@@ -36,7 +36,7 @@ export class HistorySearch {
     return this.#take(key)
   }
 
-  /** Enter takes the line and does not send it: nobody sends what they have not read. */
+  /** Enter takes the line and does not send it: the person reads it first. */
   #take(key: Key): SearchStep {
     if (this.#found === undefined) return { type: 'left' }
     const isEnter = key.name === 'return' || key.name === 'enter'

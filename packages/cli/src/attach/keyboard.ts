@@ -120,3 +120,9 @@ const PASTE_END: Key = { name: 'paste-end', ctrl: false, meta: false }
 /** Terminals send a newline as a carriage return. Tabs stay; other control characters mean nothing in a prompt. */
 const pastedText = (text: string): string =>
   text.replace(/\r\n?/g, '\n').replace(/[\u0000-\u0008\u000B-\u001F\u007F]/g, '')
+
+/** Whether a key is a paste or a part of one, as far as the terminal says so. */
+export function isPastedText({ name, text = '', ctrl, meta, isPasted }: Key): boolean {
+  const isPaste = name === 'paste' || name === 'paste-start' || name === 'paste-end'
+  return isPaste || (isPasted === true && !ctrl && !meta && /^[^\u0000-\u001F\u007F]+$/.test(text))
+}

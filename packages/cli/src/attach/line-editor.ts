@@ -19,6 +19,7 @@ export class LineEditor {
   #before: string[] = []
   #after: string[] = []
   readonly #history = new InputHistory()
+  #search: HistorySearch | undefined
 
   get text(): string {
     return [...this.#before, ...this.#after].join('')
@@ -54,9 +55,23 @@ export class LineEditor {
     this.#history.addOlder(line)
   }
 
-  /** A search through the history. */
-  search(): HistorySearch {
-    return new HistorySearch(this.#history)
+  /** The search through the history that gets the keys; undefined without one. */
+  get search(): HistorySearch | undefined {
+    return this.#search
+  }
+
+  startSearch(): undefined {
+    this.#search = new HistorySearch(this.#history)
+  }
+
+  /** Handles one key of the search, whose end gives the line what it found. @returns a key that is for the line */
+  searchKey(key: Key): Key | undefined {
+    const step = this.#search?.key(key) ?? { type: 'left' }
+    if (step.type === 'more') return undefined
+    this.#search = undefined
+    if (step.type === 'left') return undefined
+    this.text = step.line
+    return step.passed
   }
 
   /** Handles one key. @returns the line when it was submitted */

@@ -80,6 +80,14 @@ export class StatusRow {
       this.#tools.set(event.toolCallId, toolTitle(event))
   }
 
+  /** What the keys do now. @param hasLine whether something is typed */
+  hint(hasLine: boolean, width: number): string {
+    if (this.isBusy && hasLine) return width < 70 ? 'Enter queues' : 'Enter queues, Ctrl-S sends now'
+    if (this.isBusy) return 'Esc interrupts'
+    if (this.hasEnded) return 'a prompt resumes it'
+    return width < 60 ? '/help' : '/help · /detach exits'
+  }
+
   row({ now, width, paint, hint }: Frame & { readonly now: number; readonly hint: string }): string {
     const room = Math.max(12, width - columnsOf(hint) - 3)
     return paint.dim(cut(`${cut(this.#facts(now, room), room)}   ${hint}`, width))

@@ -80,13 +80,17 @@ export class CockpitScreen {
     const isOpen = this.asked?.id === session.id
     if (!isOpen && !this.#isFree) return
     if (!isOpen) this.#dialogs.clear()
-    const before = this.#cover?.type === 'questions' ? this.#cover.ids : []
     const ids = pending.map(({ requestId }) => requestId)
-    for (const id of before) if (!ids.includes(id)) this.#dialogs.remove(id)
-    // One that is open already stays as it is.
-    for (const request of pending) if (!before.includes(request.requestId)) this.#dialogs.add({ ...request, session })
+    this.#replaceQuestions(session, pending)
     this.#cover = ids.length === 0 ? undefined : { type: 'questions', session, ids }
     if (ids.length === 0 && !isOpen) this.#note = `${sessionName(session)} asks nothing.`
+  }
+
+  /** One that is open already stays as it is. */
+  #replaceQuestions(session: Session, pending: readonly SessionRequest[]): void {
+    const before = this.#cover?.type === 'questions' ? this.#cover.ids : []
+    for (const id of before) if (!pending.some(({ requestId }) => requestId === id)) this.#dialogs.remove(id)
+    for (const request of pending) if (!before.includes(request.requestId)) this.#dialogs.add({ ...request, session })
   }
 
   /** Opens a text to read. */

@@ -3,6 +3,7 @@ import {
   type EventGap,
   type OutputItem,
   promptText,
+  type RequestPath,
   type SessionEvent,
   type ToolCall,
   type ToolResult,
@@ -140,11 +141,7 @@ export class Projection {
   #request({ request, facts }: AgentPrompt): void {
     this.#push(`[awaiting input] ${request.kind === 'permission' ? nameOf(request.toolCall) : request.message}`)
     for (const command of facts?.commands ?? []) this.#text('[awaiting input] command: ', command)
-    for (const { named, real, inside } of facts?.paths ?? [])
-      this.#text(
-        '[awaiting input] path: ',
-        `${real.join(' or ') || `${named}, unknown where it leads`}${inside ? '' : ' (outside)'}`,
-      )
+    for (const path of facts?.paths ?? []) this.#text('[awaiting input] path: ', pathText(path))
     for (const url of facts?.urls ?? []) this.#text('[awaiting input] address: ', url)
   }
 
@@ -194,3 +191,6 @@ const PLAN_MARK = { pending: '[ ]', in_progress: '[~]', completed: '[x]' } as co
 
 const nameOf = ({ toolName, title, kind, toolCallId }: ToolCall | ToolResult): string =>
   toolName ?? title ?? kind ?? toolCallId
+
+const pathText = ({ named, real, inside }: RequestPath): string =>
+  `${real.join(' or ') || `${named}, unknown where it leads`}${inside ? '' : ' (outside)'}`

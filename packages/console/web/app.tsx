@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { Connection, Gateway } from './gateway/gateway.js'
 import { KeyHelp } from './parts/key-help.js'
+import { ChangesPlace } from './places/changes.js'
 import { Locked } from './places/locked.js'
 import { NeedsYou } from './places/needs-you.js'
 import { SessionPlace } from './places/session.js'
@@ -48,6 +49,7 @@ function Current({ gateway, at }: { readonly gateway: Gateway; readonly at: Plac
     case 'session':
       return <SessionPlace key={at.id} gateway={gateway} id={at.id} />
     case 'changes':
+      return <ChangesPlace key={at.id} gateway={gateway} id={at.id} />
     case 'settings':
       return <p>Not built yet.</p>
   }

@@ -1,8 +1,9 @@
 import type { RequestFacts, ToolCall } from '@agentproto/contracts'
 import fc from 'fast-check'
+import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import { exact, exactLine, wrapExact } from '../src/render/exact.js'
-import { columnsOf } from '../src/render/fit.js'
+import { columnsOf, cut } from '../src/render/fit.js'
 import { createPaint } from '../src/render/paint.js'
 import { type AskedRequest, requestContent } from '../src/render/request-content.js'
 import { factsOf, permissionFor, question } from './samples-requests.js'
@@ -115,6 +116,28 @@ test('14.1.2 rows fit the width and lose nothing, for wide characters, long word
   const megabyte = asks({ input: { data: 'ä'.repeat(500_000), more: 'x y'.repeat(200_000) } })
   expect(requestContent(megabyte, { paint, width: 80 }).length).toBeGreaterThan(13_000)
   expect(performance.now() - started).toBeLessThan(5_000)
+})
+
+/** What Unicode joins to one character, and many terminals draw side by side. */
+const JOINED: readonly (readonly [string, string])[] = [
+  ['emoji joined to one', `${'👩\u200D'.repeat(2_000)}👩`],
+  ['pictures joined to one', `${'❤\uFE0F\u200D'.repeat(2_000)}❤\uFE0F`],
+  ['skin tones', `👋${'🏽'.repeat(2_000)}`],
+  ['the parts of a Korean syllable', 'ᄀ'.repeat(2_000)],
+  ['an Indic conjunct', `${'क्'.repeat(2_000)}क`],
+]
+
+/** The columns of a terminal that knows only single characters. */
+const apart = (row: string): number =>
+  (row.match(/.\uFE0F?/gsu) ?? []).reduce((sum, char) => sum + stringWidth(char), 0)
+
+test.each(JOINED)('14.1.2 %s make no row wider than a terminal that does not join them', (_, joined) => {
+  const asked = asks({ title: joined }, { commands: [`rm -rf ~ # ${joined}`] })
+  for (const width of SIZES) {
+    for (const row of requestContent(asked, { paint, width })) expect(apart(row)).toBeLessThanOrEqual(width)
+    expect(apart(cut(`a ${joined}`, width))).toBeLessThanOrEqual(width)
+    expect(wrapExact(joined, width).join('')).toBe(joined)
+  }
 })
 
 test('14.1.2 whatever an agent sends, no row is too wide, unsafe or in the column of our labels', () => {

@@ -76,6 +76,18 @@ test('14.1.1 a paste answers no permission, in brackets or as several keys in on
   expect(screen.wait(1_001).press('y')).toEqual(chosen('once'))
 })
 
+test('14.1.1 the rest of a paste that comes in a read of its own, or after an end within the paste, answers nothing', () => {
+  const screen = new Screen([permissionFor()]).wait(5_000)
+  for (const text of 'rest of a past') screen.key({ text, name: text, isPasted: true })
+  expect(screen.press('y')).toBeUndefined()
+  expect(screen.wait(299).press('y')).toBeUndefined()
+  screen.wait(5_000)
+  for (const name of ['paste-start', 'paste', 'paste-end']) screen.key({ text: 'x', name })
+  expect(screen.wait(20).press('y')).toBeUndefined()
+  expect(screen.draw()).toContain('Pasted text answers nothing')
+  expect(screen.wait(1_000).press('y')).toEqual(chosen('once'))
+})
+
 test('14.1.1 a key within 300 ms of the appearance answers nothing, and the dialog says when keys count', () => {
   const screen = new Screen([permissionFor()])
   expect(screen.draw()).toContain('keys count in a moment')

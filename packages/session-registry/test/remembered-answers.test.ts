@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentAnswer, PermissionRule, Principal, ToolCall } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
@@ -92,6 +92,36 @@ test('an answer that cannot be remembered is refused before the agent gets it', 
   await answer()
   await registry.waitTurn(id, 1)
   expect(chosen(answers)).toEqual(['once'])
+})
+
+test('14.1.2 an answer for the session covers what was shown, though a link leads elsewhere by then', async () => {
+  const folder = await temporaryHome()
+  await mkdir(join(folder, 'seen'))
+  await mkdir(join(folder, 'unseen'))
+  const link = join(folder, 'link')
+  await symlink(join(folder, 'seen'), link)
+  const answers: AgentAnswer[] = []
+  const script: Script = async ({ ask, emit }) => {
+    answers.push(await ask(permission({ kind: 'edit', input: { path: join(link, 'file'), text: 'x' } })))
+    await emit({ type: 'turn-end', reason: 'end_turn' })
+  }
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const requestId = await pendingId(registry, id)
+  const shown = (await registry.requests(id))[0]?.facts?.allowRule
+  await rm(link)
+  await symlink(join(folder, 'unseen'), link)
+  await registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'once', remember: 'session' }, owner)
+  await registry.waitTurn(id, 1)
+  expect((await registry.permissions.rules({ sessionId: id }))[0]?.match).toEqual(shown)
+  const { turn } = await registry.prompt(id, { prompt: 'again' }, owner)
+  await registry.answer(
+    { id, requestId: await pendingId(registry, id) },
+    { outcome: 'selected', optionId: 'no' },
+    owner,
+  )
+  await registry.waitTurn(id, turn)
+  expect(chosen(answers)).toEqual(['once', 'no'])
 })
 
 test('a rule of the workspace holds for all its sessions, after a restart, in a file that only the owner reads', async () => {

@@ -7,6 +7,9 @@ const HELD_MS = 700
 /** After a key that means nothing here somebody may be typing a text, until they pause for this long. */
 const TYPING_MS = 1_000
 
+/** A long paste comes in several reads, the last of which may hold one key; a paste in brackets may hold their end. */
+const PASTE_MS = 300
+
 /** A paste in brackets is one key between these two. */
 const PASTES: ReadonlySet<string> = new Set(['paste-start', 'paste', 'paste-end'])
 
@@ -30,6 +33,7 @@ export class KeyGuard {
   #isFirst = true
   #last: { readonly name: string; readonly at: number } | undefined
   #typingAt = -Infinity
+  #pastedAt = -Infinity
 
   /** Another question is shown from now on. */
   restart(now: number): void {
@@ -47,12 +51,18 @@ export class KeyGuard {
     const name = nameOf(key)
     const before = this.#last
     this.#last = { name, at: now }
-    if (key.isPasted === true || PASTES.has(name)) return 'pasted'
+    if (this.#isPasted(key, now)) return 'pasted'
     if (!this.isReady(now)) return 'too-early'
     if (this.#isFirst && before?.name === name && now - before.at < HELD_MS) return 'held'
     if (this.#isTyping(now)) return 'typing'
     this.#isFirst = false
     return undefined
+  }
+
+  #isPasted(key: Key, now: number): boolean {
+    const isPasted = key.isPasted === true || PASTES.has(nameOf(key)) || now - this.#pastedAt < PASTE_MS
+    if (isPasted) this.#pastedAt = now
+    return isPasted
   }
 
   #isTyping(now: number): boolean {

@@ -1,4 +1,4 @@
-import { columnsOf, cut } from '../render/fit.js'
+import { joinedColumnsOf, cut } from '../render/fit.js'
 import { graphemes } from '../render/graphemes.js'
 import { printable } from '../render/printable.js'
 import type { Key } from './keyboard.js'
@@ -198,10 +198,10 @@ function scrolled(
   width: number,
 ): { readonly text: string; readonly column: number } {
   let head = before.slice(-2 * width)
-  while (columnsOf(shown(head)) > width - 1) head = head.slice(Math.max(1, head.length >> 3))
-  const column = columnsOf(shown(head))
+  while (joinedColumnsOf(shown(head)) > width - 1) head = head.slice(Math.max(1, head.length >> 3))
+  const column = joinedColumnsOf(shown(head))
   let tail = after.slice(0, 2 * width)
-  while (columnsOf(shown(tail)) > width - column) tail = tail.slice(0, -Math.max(1, tail.length >> 3))
+  while (joinedColumnsOf(shown(tail)) > width - column) tail = tail.slice(0, -Math.max(1, tail.length >> 3))
   return { text: shown(head) + shown(tail), column }
 }
 

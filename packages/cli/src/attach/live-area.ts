@@ -1,5 +1,5 @@
 import { type Output, raw } from '../cli-context.js'
-import { columnsOf } from '../render/fit.js'
+import { joinedColumnsOf } from '../render/fit.js'
 import { visible } from '../render/printable.js'
 
 export interface LiveRows {
@@ -49,7 +49,7 @@ export class LiveArea {
   /** Moves to the first live row and erases everything below. A narrowed terminal has wrapped the rows. */
   #erase(): string {
     const width = this.#output.columns ?? 80
-    const heights = this.#rows.map((row) => Math.max(1, Math.ceil(columnsOf(row) / width)))
+    const heights = this.#rows.map((row) => Math.max(1, Math.ceil(joinedColumnsOf(row) / width)))
     const up = heights.slice(0, this.#cursorRow).reduce((sum, height) => sum + height, 0)
     return `\r${up > 0 ? `${ESC}${up}A` : ''}${ESC}J`
   }

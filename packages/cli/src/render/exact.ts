@@ -84,15 +84,22 @@ function wrapClusters(text: string, width: number): string[] {
   const rows: string[] = []
   let row = ''
   let used = 0
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    const columns = /^[\u4E00-\u9FFF\uAC00-\uD7A3]$/.test(segment) ? 2 : columnsOf(segment)
-    if (used + columns > width) {
-      rows.push(row)
-      row = ''
-      used = 0
+  for (const { segment } of new Intl.Segmenter().segment(text))
+    for (const part of fittingParts(segment, width)) {
+      const columns = columnsOfPart(part)
+      if (used + columns > width) {
+        rows.push(row)
+        row = ''
+        used = 0
+      }
+      row += part
+      used += columns
     }
-    row += segment
-    used += columns
-  }
   return [...rows, row]
 }
+
+/** A cluster that is wider than a row would push the rows above it out of sight. */
+const fittingParts = (cluster: string, width: number): readonly string[] =>
+  columnsOfPart(cluster) <= width ? [cluster] : (cluster.match(/.\uFE0F?/gsu) ?? [])
+
+const columnsOfPart = (part: string): number => (/^[\u4E00-\u9FFF\uAC00-\uD7A3]$/.test(part) ? 2 : columnsOf(part))

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 
 /** The text, cut with an ellipsis to at most `width` columns. */
@@ -22,8 +23,17 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
   return align === 'left' ? kept + blank : blank + kept
 }
 
-/** The columns that the text takes in a terminal. Plain ASCII, nearly all text here, needs no segmentation. */
-export const columnsOf = (text: string): number => (/^[\u0020-\u007E]*$/.test(text) ? text.length : measured(text))
+/**
+ * The most columns that the text takes in any terminal, so that no row is wider than it. Some terminals draw the parts of a
+ * joined emoji or of a syllable side by side, and a text of an agent may join thousands of them.
+ */
+export const columnsOf = (text: string): number => (isPlain(text) ? text.length : measured(text))
+
+/** The columns in a terminal that joins what Unicode joins: where the cursor is, in a text that a person types. */
+export const joinedColumnsOf = (text: string): number => (isPlain(text) ? text.length : stringWidth(text))
+
+/** Plain ASCII: nearly all text here. */
+const isPlain = (text: string): boolean => /^[\u0020-\u007E]*$/.test(text)
 
 const SEGMENTS = new Intl.Segmenter()
 /** A screen measures the same names again with every frame, and each takes much longer than to look it up. */
@@ -33,8 +43,14 @@ const [MAX_KNOWN, MAX_CHARS] = [5_000, 500]
 function measured(text: string): number {
   const found = known.get(text)
   if (found !== undefined) return found
-  const columns = stringWidth(text)
+  const columns = Math.max(stringWidth(text), columnsApart(text))
   if (known.size >= MAX_KNOWN) known.clear()
   if (text.length <= MAX_CHARS) known.set(text, columns)
   return columns
+}
+
+/** Each character for itself, with the mark that makes it a picture. */
+function columnsApart(text: string): number {
+  const parts = stripVTControlCharacters(text).match(/.\uFE0F?/gsu) ?? []
+  return parts.reduce((sum, part) => sum + (isPlain(part) ? 1 : stringWidth(part)), 0)
 }

@@ -1,4 +1,11 @@
-import { AgentprotoError, type AgentAnswer, type AnsweredBy, type SessionRequest } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type AgentAnswer,
+  type AnsweredBy,
+  type PermissionRequest,
+  type RuleMatch,
+  type SessionRequest,
+} from '@agentproto/contracts'
 import { matchOfRequest } from './rule-making.js'
 import type { RuleDraft } from './rule-book.js'
 import type { SessionPermissions } from './session-permissions.js'
@@ -11,7 +18,7 @@ import type { SessionPermissions } from './session-permissions.js'
  */
 export async function draftOfAnswer(
   permissions: SessionPermissions,
-  { request, requestId, sessionId, state }: SessionRequest,
+  { request, facts, requestId, sessionId, state }: SessionRequest,
   { answer, by }: { readonly answer: AgentAnswer; readonly by: AnsweredBy },
 ): Promise<RuleDraft | undefined> {
   const decision = decisionOf(request, answer)
@@ -20,13 +27,22 @@ export async function draftOfAnswer(
   // The agent waits for an answer for once, so there is nothing to remember.
   if (lifetime === undefined || (lifetime === 'once' && state === 'pending')) return undefined
   if (lifetime === 'workspace') await permissions.assertWorkspace()
-  const match = await matchOfRequest(request, { cwd: permissions.cwd, decision, lifetime })
+  const match = await matchShown({ request, facts }, { cwd: permissions.cwd, decision, lifetime })
   if (match === undefined) {
     const what = 'The request cannot be remembered: it has only a title, which proves nothing'
     const parts = { expected: 'an answer without "remember"', data: { field: 'remember' } }
     throw new AgentprotoError('invalid_request', what, parts)
   }
   return { decision, lifetime, match, createdBy: nameOf(by), from: { sessionId, requestId } }
+}
+
+/** What the person was shown, if it was: a link may lead elsewhere by now. */
+async function matchShown(
+  { request, facts }: { readonly request: PermissionRequest; readonly facts: SessionRequest['facts'] },
+  as: Pick<RuleDraft, 'decision' | 'lifetime'> & { readonly cwd: string },
+): Promise<RuleMatch | undefined> {
+  if (facts === undefined || (as.decision === 'deny' && as.lifetime === 'once')) return matchOfRequest(request, as)
+  return as.decision === 'allow' ? facts.allowRule : facts.denyRule
 }
 
 /** What a person decided, as the decision of a rule. */

@@ -278,7 +278,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions rewind [--turn <number>] [--checkpoint <id>] [--dry-run] [--force] [--json] [--no-start]
     agentproto sessions merge [--strategy <name>] [-m, --message <text>] [--force] [--json] [--no-start]
     agentproto sessions discard [--force] [--json] [--no-start]
-    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--json] [--no-start]
+    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--reason <text>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]
     agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]
     agentproto sessions search [-n, --limit <count>] [--adapter <slug>] [--workspace <slug>] [--json] [--no-start]

@@ -127,6 +127,18 @@ test('another command answers a request of an agent', async () => {
   })
 })
 
+test('15.2 a denial says why, and the agent gets it', async () => {
+  const { home, run, output } = await gateway()
+  await output('sessions', 'start', 'demo', '--label', 'asks', '--cwd', home)
+  const following = start(['sessions', 'events', 'asks', '-f', '--json'], { home })
+  const asked = following.line(/"agent-prompt"/)
+  await output('sessions', 'prompt', 'asks', 'ask a.txt hello')
+  await asked
+  const said = following.line(/Reason: use b.txt/)
+  expect(await run('sessions', 'answer', 'asks', '--deny', '--reason', 'use b.txt')).toMatchObject({ code: 0 })
+  await said
+})
+
 test('events prints the log after the given event', async () => {
   const { home, output } = await gateway()
   await output('sessions', 'start', 'demo', '--label', 'log', '--cwd', home)

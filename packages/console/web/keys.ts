@@ -11,10 +11,11 @@ export const KEYS: readonly KeyText[] = [
   { keys: ['j', 'k'], text: 'next question, previous question' },
   { keys: ['y'], text: 'go to the answer that allows once, or to the first field of a form; Enter gives it' },
   { keys: ['n'], text: 'go to the answer that denies once, or declines; Enter gives it' },
+  { keys: ['r'], text: 'go to the reason of a denial' },
   { keys: ['a'], text: 'go to the answer that allows always; Enter shows what it covers' },
   { keys: ['N'], text: 'go to the answer that denies always; Enter shows what it covers' },
   { keys: ['s', 'w', 'g'], text: 'below what a rule covers: go to this session, this workspace, the agent' },
-  { keys: ['Esc'], text: 'one step back' },
+  { keys: ['Esc'], text: 'one step back; out of a text field' },
   { keys: ['g n'], text: 'go to Needs you' },
   { keys: ['g s'], text: 'go to Sessions' },
   { keys: ['?'], text: 'this help' },
@@ -29,7 +30,7 @@ const SECOND_KEY_MS = 1_500
 export function followKeys(onHelp: () => void): () => void {
   let goAt = -Infinity
   const onKey = (event: KeyboardEvent): void => {
-    if (!isCommand(event)) return
+    if (!isCommand(event)) return leaveText(event)
     const isSecond = event.timeStamp - goAt < SECOND_KEY_MS
     goAt = -Infinity
     // Otherwise the letter would also be typed into the field that it leads to.
@@ -39,6 +40,14 @@ export function followKeys(onHelp: () => void): () => void {
   }
   document.addEventListener('keydown', onKey)
   return () => document.removeEventListener('keydown', onKey)
+}
+
+/** Escape leaves a text, so that the keys of the console work again. */
+function leaveText({ key, target }: KeyboardEvent): void {
+  if (key !== 'Escape' || !(target instanceof HTMLElement) || !target.matches(TYPING)) return
+  const card = target.closest<HTMLElement>('article.request')
+  if (card === null) target.blur()
+  else card.focus()
 }
 
 /** A key that is held down, with a modifier, in a dialog or in a text is not one of ours. */

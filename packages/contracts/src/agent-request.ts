@@ -66,7 +66,7 @@ export interface QuestionRequest {
 
 export type AgentRequest = PermissionRequest | QuestionRequest
 
-/** The answer that the agent receives. `reason`: why, if no person decided; sent where the protocol supports it. */
+/** The answer that the agent receives. `reason`: why, by a person or by what decided; sent where the protocol supports it. */
 export type AgentAnswer =
   | {
       readonly outcome: 'selected'

@@ -18,6 +18,15 @@ export interface Answering {
   readonly answer: (body: AnswerRequest) => void
 }
 
+/** What the gateway takes at most. */
+export const REASON_CHARS = 2_000
+
+/** A denial with its reason, if there is one. */
+export function withReason(answer: AnswerRequest, reason: string): AnswerRequest {
+  const text = reason.trim()
+  return text === '' ? answer : { ...answer, reason: text }
+}
+
 export function useAnswering({ gateway, request, guard }: RequestCardProps): Answering {
   const [note, setNote] = useState('')
   const [isBusy, setIsBusy] = useState(false)

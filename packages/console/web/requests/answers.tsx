@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Outside } from '../parts/outside.js'
-import { type Answering, type RequestCardProps, useAnswering } from './answering.js'
+import { type Answering, type RequestCardProps, useAnswering, withReason } from './answering.js'
 import type { Choice } from './choices.js'
+import { ReasonField } from './reason-field.js'
 
 interface AnswersProps extends RequestCardProps {
   readonly choices: readonly Choice[]
@@ -10,6 +11,7 @@ interface AnswersProps extends RequestCardProps {
 /** The answers as buttons. One that holds for longer needs a second press, below what it covers. */
 export function Answers({ choices, ...props }: AnswersProps) {
   const [second, setSecond] = useState<Choice>()
+  const [reason, setReason] = useState('')
   const answering = useAnswering(props)
   const { guard, request } = props
   const step = (to: Choice | undefined): void => {
@@ -19,7 +21,7 @@ export function Answers({ choices, ...props }: AnswersProps) {
   const choose = (choice: Choice): void => {
     if (!answering.counts()) return
     if (isSecond(choice.leads)) step(choice)
-    else answering.answer(choice.leads)
+    else answering.answer(choice.isPositive ? choice.leads : withReason(choice.leads, reason))
   }
   const buttons = { onChoose: choose, isWhole: request.cut === undefined, answering }
   return (
@@ -29,6 +31,7 @@ export function Answers({ choices, ...props }: AnswersProps) {
       ) : (
         <SecondStep of={second} onBack={() => step(undefined)} {...buttons} />
       )}
+      <ReasonField value={reason} onChange={setReason} />
       <AnswerNote answering={answering} isWhole={request.cut === undefined} />
     </>
   )

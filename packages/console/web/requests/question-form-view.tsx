@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Outside, shown } from '../parts/outside.js'
 import { AnswerNote } from './answers.js'
-import { type RequestCardProps, useAnswering } from './answering.js'
+import { type RequestCardProps, useAnswering, withReason } from './answering.js'
 import { contentOf, type Field } from './question-form.js'
+import { ReasonField } from './reason-field.js'
 
 interface QuestionFormProps extends RequestCardProps {
   readonly fields: readonly Field[]
@@ -14,6 +15,7 @@ const MAX_SHOWN = 8
 /** The form of a question. */
 export function QuestionFormView({ fields, ...props }: QuestionFormProps) {
   const answering = useAnswering(props)
+  const [reason, setReason] = useState('')
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
   const isWhole = props.request.cut === undefined
   const submit = (event: SubmitEvent): void => {
@@ -44,11 +46,12 @@ export function QuestionFormView({ fields, ...props }: QuestionFormProps) {
           class="negative"
           data-key="n"
           disabled={answering.isBusy}
-          onClick={() => answering.counts() && answering.answer({ action: 'decline' })}
+          onClick={() => answering.counts() && answering.answer(withReason({ action: 'decline' }, reason))}
         >
           <kbd>n</kbd> Decline
         </button>
       </div>
+      <ReasonField value={reason} onChange={setReason} />
       <AnswerNote answering={answering} isWhole={isWhole} />
     </form>
   )

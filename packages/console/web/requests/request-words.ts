@@ -49,7 +49,7 @@ export function answeredText({ answeredBy }: Pick<SessionRequest, 'answeredBy'>)
     case 'policy':
       return `Answered by the rule or mode ${answeredBy.rule}.`
     case 'timeout':
-      return 'Nobody answered in time.'
+      return 'No answer came in time.'
     case 'turn-end':
       return 'Not needed any more: its turn ended.'
     case 'session-end':

@@ -6,6 +6,15 @@ import { BOUNDS, isWithinDepth } from './requests.js'
 
 const isShallow = (content: unknown): boolean => isWithinDepth(content, BOUNDS.contentDepth)
 
+/** Why, in the words of the person. Agents whose protocol has no place for it do not get it. */
+const reason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(BOUNDS.reasonChars)
+  .optional()
+  .describe('Why; for the agent, where its protocol has a place')
+
 /** An answer: `optionId` for a permission; `action` for a question, and to cancel either. */
 export const answerRequestSchema = z.union([
   z.strictObject({
@@ -14,21 +23,29 @@ export const answerRequestSchema = z.union([
       .enum(RULE_LIFETIMES)
       .optional()
       .describe('Make it a rule for the same call; a denial also for its command or path'),
+    reason,
   }),
-  z.strictObject({
-    action: z.enum(['accept', 'decline', 'cancel']),
-    content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
-  }),
+  z
+    .strictObject({
+      action: z.enum(['accept', 'decline', 'cancel']),
+      content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
+      reason,
+    })
+    .refine(
+      (answer) => answer.action !== 'accept' || answer.reason === undefined,
+      'an accepted question has no reason',
+    ),
 ])
 export type AnswerRequest = z.infer<typeof answerRequestSchema>
 
 /** The answer that the agent receives. */
 export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
   if ('optionId' in given) {
-    const { optionId, remember } = given
-    return { outcome: 'selected', optionId, ...defined({ remember }) }
+    const { optionId, remember, reason: why } = given
+    return { outcome: 'selected', optionId, ...defined({ remember, reason: why }) }
   }
-  if (given.action === 'decline') return { outcome: 'decline' }
-  if (given.action === 'cancel') return { outcome: 'cancelled' }
-  return given.content === undefined ? { outcome: 'accept' } : { outcome: 'accept', content: given.content }
+  const { action, content, reason: why } = given
+  if (action === 'decline') return { outcome: 'decline', ...defined({ reason: why }) }
+  if (action === 'cancel') return { outcome: 'cancelled', ...defined({ reason: why }) }
+  return { outcome: 'accept', ...defined({ content }) }
 }

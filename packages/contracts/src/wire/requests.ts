@@ -17,6 +17,8 @@ export const BOUNDS = {
   labelChars: 200,
   instructionsChars: 64 * 1024,
   pathChars: 4_096,
+  /** Why a request was answered so. */
+  reasonChars: 2_000,
   /** Sessions of one page, which is also the default: AIP-46 lists all of them. */
   listMax: 10_000,
   turnsMax: 1_000,

@@ -21,6 +21,7 @@ interface AnswerOptions {
   readonly deny?: boolean
   readonly content?: string
   readonly remember?: RuleLifetime
+  readonly reason?: string
 }
 
 export const define: Define = (command) =>
@@ -37,11 +38,13 @@ export const define: Define = (command) =>
         .choices([...RULE_LIFETIMES])
         .conflicts('content'),
     )
+    .addOption(new Option('--reason <text>', 'say why, to agents that take it').conflicts('content'))
     .json('print the answered request as JSON')
     .examples(
       'sessions answer try --allow',
       'sessions answer try --allow --remember session',
       'sessions answer try --option reject-once',
+      'sessions answer try --deny --reason "use pnpm"',
       'sessions answer try --content \'{"colour": "red"}\'',
     )
     .run(answer)
@@ -56,7 +59,7 @@ async function answer(
   const { client, session } = await openSession(context, ref)
   const requests = await client.sessions.requests(session.id)
   const request = pick(answerable(requests, options.remember !== undefined, requestId !== undefined), requestId)
-  const given = withLifetime(answerOf(request, options), options)
+  const given = withReason(withLifetime(answerOf(request, options), options), options)
   const answered = await client.sessions.answer(session.id, request.requestId, given)
   const result = request.state === 'pending' ? 'Answered' : 'Decided for the next time'
   return { json: answered, note: `${result}: ${requestTitle(request.request)}` }
@@ -80,6 +83,12 @@ function withLifetime(given: AnswerRequest, { remember }: AnswerOptions): Answer
     expected: 'no --remember',
     given: remember,
   })
+}
+
+function withReason(given: AnswerRequest, { reason }: AnswerOptions): AnswerRequest {
+  if (reason === undefined) return given
+  if ('optionId' in given || given.action !== 'accept') return { ...given, reason }
+  throw new AgentprotoError('invalid_request', 'An accepted question has no reason', { expected: 'no --reason' })
 }
 
 function pick(requests: readonly SessionRequest[], id: string | undefined): SessionRequest {

@@ -102,7 +102,22 @@ test('14.1.1 a paste while a request is shown becomes the line, and answers noth
   for (const each of 'yes') one.key({ ...typed(each), isPasted: true }, now)
   expect(one.live(now).rows.at(-1)).toBe('❯ yes')
   one.key(named('u', true), now)
-  expect(one.live(now).rows.at(-1)).toContain('Press one key')
+  one.live(now)
+  expect(one.live(now + 300).rows.at(-1)).toContain('Press one key')
+})
+
+test('14.1.1 a request that is shown again after a line needs a key of its own time, also after the end of a paste', () => {
+  const one = screen()
+  show(one, [prompted, asked])
+  let now = settle(one)
+  one.key({ ...typed('and tests'), name: 'paste' }, now)
+  one.live(now)
+  now += 5_000
+  one.key(named('return'), now)
+  expect(one.live(now).rows.at(-1)).toContain('Read first')
+  expect(one.key(typed('y'), now + 50)).toBeUndefined()
+  one.live(now + 50)
+  expect(one.key(typed('y'), now + 5_000)).toMatchObject({ type: 'answer' })
 })
 
 test('a form asks field by field and rejects invalid values', () => {

@@ -108,6 +108,13 @@ const asking = (sessionId: string, requestId = 'r1'): SessionRequest => ({
   createdAt: '2026-11-21T10:00:00.000Z',
 })
 
+test('14.2.1 a text that is pasted into a terminal without brackets interrupts and opens nothing', () => {
+  const tried = new Tried(some())
+  for (const name of [...'fix', 'return'])
+    expect(tried.screen.key({ ...keyOf(name), isPasted: true }, tried.now)).toBeUndefined()
+  expect(tried.press('x')).toMatchObject({ type: 'interrupt' })
+})
+
 test('14.2.1 arrows, j and k, pages, Home and End select a session', () => {
   const tried = new Tried(some())
   expect(tried.selected()).toBe('a')

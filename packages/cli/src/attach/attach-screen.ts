@@ -126,12 +126,13 @@ export class AttachScreen {
 
   key(key: Key, now: number): AttachAction | undefined {
     this.#note = ''
+    if (!this.#isForDialog(key)) this.#dialogs.hold(key, now)
     if (isCtrl(key, 'c') && this.#editor.search === undefined) return this.#controlC(now)
     this.#cleared = ''
     if (isCtrl(key, 'd') && this.#editor.isEmpty) return { type: 'detach' }
     if (isCtrl(key, 'o')) return { type: 'log' }
     if (this.#question !== undefined) return this.#answerQuestion(this.#question, { key, now })
-    if (this.#hasDialog && !this.#isForLine(key)) {
+    if (this.#isForDialog(key)) {
       const action = this.#dialogs.key(key, now)
       return action?.type === 'answer' ? action : undefined
     }
@@ -186,8 +187,8 @@ export class AttachScreen {
   }
 
   /** Pasted text answers nothing: it becomes the line, unless a form takes it. */
-  #isForLine(key: Key): boolean {
-    return isPastedText(key) && !this.#dialogs.takesText
+  #isForDialog(key: Key): boolean {
+    return this.#hasDialog && this.#question === undefined && (this.#dialogs.takesText || !isPastedText(key))
   }
 
   #lineKey(key: Key): AttachAction | undefined {

@@ -50,6 +50,11 @@ export class RequestDialog {
     return this.#form !== undefined && this.#second === undefined
   }
 
+  /** Something else had the keys: they count again when it has been shown for a while. */
+  hide(): void {
+    this.#isShown = false
+  }
+
   key(key: Key, now: number): DialogResult | undefined {
     if (!this.#isShown) return undefined
     if ((this.#second?.window ?? this.#window).key(key)) {

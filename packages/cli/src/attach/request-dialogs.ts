@@ -50,9 +50,10 @@ export class RequestDialogs {
     this.#open = undefined
   }
 
-  /** A key did something else, such as to open the questions; it may be held down until one is shown. */
+  /** A key did something else, such as to end a line: it may be held down until a question is shown, which is then to be read. */
   hold(key: Key, now: number): void {
     this.#guard.refusal(key, now)
+    this.#open?.dialog.hide()
   }
 
   key(key: Key, now: number): DialogAction | undefined {

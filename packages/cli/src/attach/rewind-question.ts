@@ -3,31 +3,32 @@ import { cut } from '../render/fit.js'
 import { statusLine } from '../render/change-stat.js'
 import type { Frame } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
+import { KeyGuard } from './key-guard.js'
 import type { Key } from './keyboard.js'
 
-/** A key that was pressed before the question could be read does not answer it. In milliseconds. */
-const READING_MS = 300
 const SHOWN_FILES = 6
 
 /** What a rewind would change, and whether the person wants that. Only a typed `y` does; a paste does nothing. */
 export class RewindQuestion {
   readonly turn: number
   readonly plan: RewoundFiles
-  readonly #since: number
-  #isPasting = false
+  readonly #guard = new KeyGuard()
 
   constructor(turn: number, { plan, now }: { readonly plan: RewoundFiles; readonly now: number }) {
     this.turn = turn
     this.plan = plan
-    this.#since = now
+    this.#guard.restart(now)
   }
 
-  key({ text, name, ctrl, meta, isPasted }: Key, now: number): 'rewind' | 'leave' | undefined {
-    if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start'
-    if (this.#isPasting || isPasted === true || name === 'paste' || now - this.#since < READING_MS) return undefined
+  key(key: Key, now: number): 'rewind' | 'leave' | undefined {
+    const { text, name, ctrl, meta } = key
+    if (this.#guard.refusal(key, now) !== undefined) return undefined
     if (name === 'escape') return 'leave'
     if (ctrl || meta) return undefined
-    return text === 'y' ? 'rewind' : text === 'n' ? 'leave' : undefined
+    if (text === 'y') return 'rewind'
+    if (text === 'n') return 'leave'
+    this.#guard.typed(now)
+    return undefined
   }
 
   rows({ paint, width }: Frame): string[] {

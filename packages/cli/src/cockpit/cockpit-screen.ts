@@ -1,6 +1,6 @@
 import type { Session, SessionRequest } from '@agentproto/contracts'
 import type { SessionChange, SessionFilter } from '@agentproto/contracts/wire'
-import { isCtrl, type Key } from '../attach/keyboard.js'
+import { isCtrl, isPastedText, type Key } from '../attach/keyboard.js'
 import { LineEditor } from '../attach/line-editor.js'
 import type { LiveRows } from '../attach/live-area.js'
 import { RequestDialogs } from '../attach/request-dialogs.js'
@@ -120,7 +120,7 @@ export class CockpitScreen {
     if (this.#cover !== undefined) return this.#coverKey(this.#cover, key, now)
     if (this.#line !== undefined) return this.#lineKey(this.#line, key)
     // Pasted text is for a line; its letters are no commands.
-    if (key.name?.startsWith('paste') === true) return undefined
+    if (isPastedText(key) || (key.isPasted === true && key.name === 'return')) return undefined
     if (isCtrl(key, 'c')) return { type: 'quit' }
     // Node reports an Escape as one with Alt.
     return key.ctrl || (key.meta && key.name !== 'escape') ? undefined : this.#listKey(key, now)

@@ -18,6 +18,7 @@ test('12.A7 only protocols and what moves the cursor use a stream itself', () =>
     'commands/sessions/export.ts',
     'patch-output.ts',
     'progress.ts',
+    'requests/ring.ts',
   ])
 })
 

@@ -73,7 +73,7 @@ export class Notifier implements NotificationService {
     await Promise.all(this.#targets.map((target) => target.open()))
   }
 
-  /** Takes a stored batch of one session, and never throws. Undefined where nobody is to be notified. */
+  /** Takes a stored batch of one session, and never throws. Undefined where no one is to be notified. */
   get events(): ((events: readonly SessionEvent[]) => void) | undefined {
     return this.#targets.length === 0 ? undefined : (events) => this.#news.take(events)
   }

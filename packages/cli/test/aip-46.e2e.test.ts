@@ -77,7 +77,7 @@ test('AIP-46 agentproto sessions: lists the sessions of the registry', async () 
   const { code, stdout } = await cli(['sessions'], { home })
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: expect.stringMatching(new RegExp(`^${id.slice(0, 6)}.*try.*demo`, 'm')),
+    stdout: expect.stringMatching(new RegExp(`^idle +try .*demo.* ${id.slice(0, 6)}`, 'm')),
   })
 })
 
@@ -103,7 +103,7 @@ test('AIP-46 agentproto sessions --watch: shows sessions that start and end whil
   const { home, id } = await inhabited('try')
   const { stdin, stdout, shown } = terminalStreams()
   const watching = watchSessions({ stdin, stdout, stderr: stdout, env: environment({ home }), cwd: home }, {})
-  await expect.poll(shown).toMatch(new RegExp(`${id.slice(0, 6)}[^\\n]*try`))
+  await expect.poll(shown).toMatch(new RegExp(`try [^\\n]*${id.slice(0, 6)}`))
   expect(shown()).not.toContain('second')
   const started = await cli(['sessions', 'start', 'demo', '--label', 'second', '--cwd', home], { home })
   await expect.poll(shown).toContain('second')
@@ -125,7 +125,7 @@ function terminalStreams() {
 test('AIP-46 agentproto sessions --watch: updates the list in a real terminal', needs('tmux'), async () => {
   const { home, id } = await inhabited('try')
   const screen = terminal(['sessions', '--watch'], home)
-  await screen.shows(new RegExp(`${id.slice(0, 6)}[^\\n]*try`))
+  await screen.shows(new RegExp(`try [^\\n]*${id.slice(0, 6)}`))
   await cli(['sessions', 'start', 'demo', '--label', 'second', '--cwd', home], { home })
   await screen.shows(/second/)
   screen.press('q')

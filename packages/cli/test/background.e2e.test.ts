@@ -54,7 +54,7 @@ test('a command starts the gateway that it needs, unless --no-start is given', a
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('agentproto serve --detach') })
   expect(await cli(['sessions', '--json'], { home: path, env })).toEqual({
     code: 0,
-    stdout: '{\n  "sessions": []\n}\n',
+    stdout: '{\n  "sessions": [],\n  "hidden": 0\n}\n',
     stderr: '',
   })
   const { pid } = recordOf(path)

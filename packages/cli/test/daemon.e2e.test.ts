@@ -81,7 +81,7 @@ test('a session is started, prompted, listed, shown, killed and removed', async 
   expect(await output('sessions', 'prompt', 'try', 'hello')).toBe('3')
   const { sessions } = JSON.parse(await output('sessions', '--json'))
   expect(sessions).toMatchObject([{ id, label: 'try', adapterSlug: 'demo', status: 'running', cwd: home }])
-  expect(await output('sessions')).toMatch(new RegExp(`^${id.slice(0, 10)}  try    demo`, 'm'))
+  expect(await output('sessions')).toMatch(new RegExp(`^(idle|busy) +try .*demo.*${id.slice(0, 10)}`, 'm'))
   expect(await output('sessions', 'show', 'try')).toMatch(/^folder +\//m)
   expect(await output('sessions', 'kill', 'try', '--reason', 'loop_detected')).toBe(id)
   expect(JSON.parse(await output('sessions', 'show', id, '--json'))).toMatchObject({

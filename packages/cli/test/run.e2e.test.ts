@@ -95,10 +95,13 @@ test.each([
   expect(await run('ask b.txt', '--permissions', mode)).toMatchObject({ code })
 })
 
-test.each(['approve-all', 'deny-all'])('%s answers without the message about a missing terminal', async (mode) => {
+test.each([
+  ['approve-all', 'permissions are allowed'],
+  ['deny-all', 'every permission is denied'],
+])('%s answers, and says so before it starts', async (mode, words) => {
   const { stderr } = await run('ask b.txt hi', '--permissions', mode)
   expect(stderr).toContain(`(${mode})`)
-  expect(stderr).not.toContain('no terminal')
+  expect(stderr).toMatch(new RegExp(`^agentproto: no terminal: ${words}`))
 })
 
 test.each([

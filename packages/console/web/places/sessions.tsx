@@ -1,92 +1,157 @@
 import type { Session } from '@agentproto/client'
-import { useSignal } from '@preact/signals'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { Outside } from '../parts/outside.js'
-import { addressOf } from '../router.js'
+import { BulkStop } from '../sessions/bulk-stop.js'
+import { type Grouping, groupsOf, type SessionGroup } from '../sessions/session-groups.js'
+import { SessionRowView } from '../sessions/session-row.js'
+import { StartDialog } from '../sessions/start-dialog.js'
 
-/** All sessions by workspace, those that wait for a person first. */
+/** All sessions by workspace or state, those that wait for a person first. */
 export function Sessions({ gateway }: { readonly gateway: Gateway }) {
-  const filter = useSignal('')
-  const isLiveOnly = useSignal(true)
-  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean)
-  const found = [...gateway.sessions.value.values()]
-    .filter((session) => !isLiveOnly.value || !ENDED.has(session.state))
-    .filter((session) => words.every((word) => searchable(session).includes(word)))
+  const [words, setWords] = useState('')
+  const [by, setBy] = useState<Grouping>('workspace')
+  const [withEnded, setWithEnded] = useState(false)
+  const [isStarting, setIsStarting] = useState(false)
+  const all = gateway.sessions.value
+  const groups = useMemo(() => groupsOf(found([...all.values()], words, withEnded), by), [all, words, withEnded, by])
+  const mayOperate = gateway.may('operate')
   return (
     <section aria-labelledby="place">
-      <h1 id="place">Sessions</h1>
+      <div class="bar">
+        <h1 id="place">Sessions</h1>
+        {mayOperate ? (
+          <button type="button" class="primary" onClick={() => setIsStarting(true)}>
+            Start a session
+          </button>
+        ) : null}
+      </div>
       <div class="bar">
         <input
           type="search"
           aria-label="Filter"
           placeholder="Filter by label, agent, workspace, state"
-          value={filter.value}
-          onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
+          value={words}
+          onInput={({ currentTarget }) => setWords(currentTarget.value)}
         />
+        <label>
+          by{' '}
+          <select
+            value={by}
+            onChange={({ currentTarget: { value } }) => setBy(value === 'state' ? 'state' : 'workspace')}
+          >
+            <option value="workspace">workspace</option>
+            <option value="state">state</option>
+          </select>
+        </label>
         <label>
           <input
             type="checkbox"
-            checked={!isLiveOnly.value}
-            onChange={({ currentTarget }) => (isLiveOnly.value = !currentTarget.checked)}
-          />
+            checked={withEnded}
+            onChange={({ currentTarget }) => setWithEnded(currentTarget.checked)}
+          />{' '}
           ended ones too
         </label>
       </div>
-      {[...byWorkspace(found)].map(([workspace, sessions]) => (
-        <section key={workspace} aria-label={workspace}>
-          <h2>
-            <Outside text={workspace} />
-          </h2>
-          <ul class="rows">
-            {sessions.map((session) => (
-              <li key={session.id}>
-                <SessionRow session={session} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
-      {found.length === 0 ? <p class="dim">No session matches.</p> : null}
+      <Groups gateway={gateway} groups={groups} />
+      {groups.length === 0 ? <p class="dim">No session matches.</p> : null}
+      {isStarting ? <StartDialog client={gateway.client} onClose={() => setIsStarting(false)} /> : null}
     </section>
   )
 }
 
-function SessionRow({ session }: { readonly session: Session }) {
-  const { id, label, title, state, adapterSlug, changes, pendingRequests } = session
+interface GroupsProps {
+  readonly gateway: Gateway
+  readonly groups: readonly SessionGroup[]
+}
+
+function Groups({ gateway, groups }: GroupsProps) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const ids = groups.flatMap(({ rows }) => rows).filter(({ session }) => isLive(session) && chosen.has(session.id))
+  const choose = (id: string, isChosen: boolean): void => {
+    const next = new Set(chosen)
+    if (isChosen) next.add(id)
+    else next.delete(id)
+    setChosen(next)
+  }
   return (
-    <a class="row" href={addressOf({ name: 'session', id })}>
-      <span class={`state ${state}`}>{pendingRequests > 0 ? 'waiting' : state}</span>
-      <strong>
-        <Outside text={label ?? title ?? id} />
-      </strong>
-      <span class="dim">
-        <Outside text={adapterSlug} />
-      </span>
-      {changes === undefined ? null : (
-        <span class="counts">
-          +{changes.additions} −{changes.deletions}
-        </span>
-      )}
-    </a>
+    <>
+      {gateway.may('operate') ? (
+        <BulkStop
+          client={gateway.client}
+          ids={ids.map(({ session }) => session.id)}
+          onDone={() => setChosen(new Set())}
+        />
+      ) : null}
+      {groups.map((group) => (
+        <Group key={group.name} gateway={gateway} group={group} chosen={chosen} onChoose={choose} />
+      ))}
+    </>
   )
 }
+
+interface GroupProps {
+  readonly gateway: Gateway
+  readonly group: SessionGroup
+  readonly chosen: ReadonlySet<string>
+  readonly onChoose: (id: string, isChosen: boolean) => void
+}
+
+/** So many sessions of a group are shown at first, and so many more at each wish. */
+const ROWS = 200
+
+function Group({ gateway, group: { name, rows }, chosen, onChoose }: GroupProps) {
+  const [limit, setLimit] = useState(ROWS)
+  const now = useMinute()
+  const waiting = new Map(gateway.waiting.value.map((request) => [request.sessionId, request]))
+  const mayOperate = gateway.may('operate')
+  return (
+    <section aria-label={name}>
+      <h2>
+        <Outside text={name} />
+      </h2>
+      <ul class="rows">
+        {rows.slice(0, limit).map(({ session, depth }) => (
+          <li key={session.id}>
+            <SessionRowView
+              session={session}
+              depth={depth}
+              waiting={waiting.get(session.id)}
+              now={now}
+              isChosen={mayOperate && isLive(session) ? chosen.has(session.id) : undefined}
+              onChoose={(isChosen) => onChoose(session.id, isChosen)}
+            />
+          </li>
+        ))}
+      </ul>
+      {rows.length <= limit ? null : (
+        <button type="button" onClick={() => setLimit(limit + ROWS)}>
+          {rows.length - limit} more
+        </button>
+      )}
+    </section>
+  )
+}
+
+/** The time, at least once a minute: ages grow when nothing else happens. */
+function useMinute(): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 60_000)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
+
+const isLive = ({ status }: Session): boolean => status === 'starting' || status === 'running'
 
 const ENDED: ReadonlySet<Session['state']> = new Set(['ended', 'failed'])
-const RANK: Readonly<Record<Session['state'], number>> = {
-  waiting: 0,
-  busy: 1,
-  starting: 2,
-  idle: 3,
-  asleep: 4,
-  failed: 5,
-  ended: 6,
-}
 
-function byWorkspace(sessions: readonly Session[]): Map<string, Session[]> {
-  const sorted = sessions.toSorted(
-    (a, b) => RANK[a.state] - RANK[b.state] || b.lastActiveAt.localeCompare(a.lastActiveAt),
-  )
-  return Map.groupBy(sorted, ({ workspaceSlug }) => workspaceSlug)
+function found(sessions: readonly Session[], filter: string, withEnded: boolean): readonly Session[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  return sessions
+    .filter(({ state }) => withEnded || !ENDED.has(state))
+    .filter((session) => words.every((word) => searchable(session).includes(word)))
 }
 
 const searchable = ({ id, label, title, state, adapterSlug, workspaceSlug }: Session): string =>

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import type { Session } from '@agentproto/client'
+import { groupsOf } from '../web/sessions/session-groups.js'
+
+const BASE: Session = {
+  id: '',
+  adapterSlug: 'demo',
+  workspaceSlug: 'one',
+  cwd: '/w',
+  status: 'running',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  hostId: 'here',
+  type: 'user',
+  state: 'idle',
+  attachable: true,
+  wakeable: false,
+  turnCount: 0,
+  turn: { state: 'idle' },
+  lastActiveAt: '2026-01-01T00:00:00.000Z',
+  connection: 'connected',
+  resumable: false,
+  permissionMode: 'ask',
+  warnings: [],
+  pendingRequests: 0,
+  lastSeq: 1,
+}
+const session = (id: string, members: Partial<Session> = {}): Session => ({ ...BASE, id, ...members })
+
+const outline = (groups: ReturnType<typeof groupsOf>) =>
+  groups.map(({ name, rows }) => [name, ...rows.map(({ session: { id }, depth }) => `${'>'.repeat(depth)}${id}`)])
+
+test('15.3 sessions are in groups by workspace or state, those that wait first', () => {
+  const all = [
+    session('idle'),
+    session('other', { workspaceSlug: 'two', state: 'busy' }),
+    session('waits', { state: 'waiting' }),
+    session('newer', { lastActiveAt: '2026-02-01T00:00:00.000Z' }),
+  ]
+  expect(outline(groupsOf(all, 'workspace'))).toEqual([
+    ['one', 'waits', 'newer', 'idle'],
+    ['two', 'other'],
+  ])
+  expect(outline(groupsOf(all, 'state'))).toEqual([
+    ['waiting', 'waits'],
+    ['busy', 'other'],
+    ['idle', 'newer', 'idle'],
+  ])
+})
+
+test('15.3 a session that an agent started is below the session of that agent', () => {
+  const all = [
+    session('grandchild', { parentSessionId: 'child', state: 'waiting' }),
+    session('child', { parentSessionId: 'parent' }),
+    session('parent'),
+    session('orphan', { parentSessionId: 'gone' }),
+  ]
+  expect(outline(groupsOf(all, 'workspace'))).toEqual([['one', 'parent', '>child', '>>grandchild', 'orphan']])
+})
+
+test('15.3 no session is hidden by a circle of parents', () => {
+  const all = [
+    session('a', { parentSessionId: 'b' }),
+    session('b', { parentSessionId: 'a' }),
+    session('c', { parentSessionId: 'c' }),
+  ]
+  expect(outline(groupsOf(all, 'workspace')).flat().toSorted()).toEqual(['a', 'b', 'c', 'one'])
+})

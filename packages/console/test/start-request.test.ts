@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { promptSize, startRequest } from '../web/sessions/start-request.js'
+import { textOf } from '../web/sessions/text-file.js'
+
+test('15.3 an empty form is a start with nothing but the agent', () => {
+  expect(startRequest({ adapter: 'demo', label: ' ', prompt: '\n', cost: '', options: '' }, [])).toEqual({
+    adapter: 'demo',
+  })
+})
+
+test('15.3 a start says all that was filled in', () => {
+  const fields = {
+    adapter: 'demo',
+    workspace: 'one',
+    mode: 'plan',
+    permissionMode: 'approve-reads',
+    worktree: 'on',
+    branch: 'fix',
+    label: 'a',
+    prompt: ' hello ',
+    cost: '1.5',
+    currency: 'eur',
+    turns: '3',
+    options: 'effort=high\nfast=true\nsteps=3\nnote=a=b',
+  }
+  expect(startRequest(fields, [])).toEqual({
+    adapter: 'demo',
+    workspaceSlug: 'one',
+    mode: 'plan',
+    permissionMode: 'approve-reads',
+    worktree: { branch: 'fix' },
+    label: 'a',
+    prompt: 'hello',
+    budget: { cost: { amount: 1.5, currency: 'EUR' }, turns: 3 },
+    options: { effort: 'high', fast: true, steps: 3, note: 'a=b' },
+  })
+})
+
+test('15.3 a folder wins over the workspace, and a worktree without a branch gets a new one', () => {
+  expect(startRequest({ adapter: 'demo', workspace: 'one', cwd: '/x', worktree: 'on' }, [])).toEqual({
+    adapter: 'demo',
+    cwd: '/x',
+    worktree: true,
+  })
+})
+
+test('15.3 an unknown permission mode is never sent, and what is no number is said', () => {
+  expect(startRequest({ adapter: 'demo', permissionMode: 'constructor' }, [])).toEqual({ adapter: 'demo' })
+  expect(() => startRequest({ adapter: 'demo', tokens: '12x' }, [])).toThrow(
+    'The budget of tokens is a number. Given: 12x',
+  )
+  expect(() => startRequest({ adapter: 'demo', options: 'fast' }, [])).toThrow('Given: fast')
+})
+
+test('15.3 text files are sent with the prompt, and count for its size', () => {
+  const files = [{ name: 'a.txt', text: 'content' }]
+  expect(startRequest({ adapter: 'demo', prompt: 'look' }, files).prompt).toEqual([
+    { type: 'text', text: 'look' },
+    { type: 'text', text: 'File a.txt:\n\ncontent' },
+  ])
+  expect(promptSize('', [])).toBe(2)
+  expect(promptSize('é', files)).toBeGreaterThan(promptSize('e', files))
+})
+
+test('15.3 what is not text is no text file', () => {
+  expect(textOf(new TextEncoder().encode('héllo'))).toBe('héllo')
+  expect(textOf(new Uint8Array([0xff, 0xfe, 0x41]))).toBeUndefined()
+  expect(textOf(new Uint8Array([0x41, 0]))).toBeUndefined()
+})

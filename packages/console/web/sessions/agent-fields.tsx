@@ -1,0 +1,96 @@
+import type { AdapterSummary, WorkspacesFile } from '@agentproto/client'
+import { useState } from 'preact/hooks'
+import { shown } from '../parts/outside.js'
+import { PERMISSION_TEXT } from './start-request.js'
+
+/** Which agent, in which of its modes, and how its permission requests are answered. */
+export function AgentFields({ adapters }: { readonly adapters: readonly AdapterSummary[] }) {
+  const sorted = adapters.toSorted((a, b) => Number(b.installed) - Number(a.installed) || a.name.localeCompare(b.name))
+  const [slug, setSlug] = useState(sorted.find(({ installed }) => installed)?.slug ?? '')
+  const chosen = sorted.find((adapter) => adapter.slug === slug)
+  return (
+    <>
+      {slug === '' ? <p class="note warning">No agent is installed: run agentproto install.</p> : null}
+      <label>
+        Agent
+        <select name="adapter" required value={slug} onChange={({ currentTarget }) => setSlug(currentTarget.value)}>
+          {sorted.map((adapter) => (
+            <option key={adapter.slug} value={adapter.slug} disabled={!adapter.installed}>
+              {shown(adapter.name)}
+              {adapter.installed ? '' : ' (not installed)'}
+            </option>
+          ))}
+        </select>
+      </label>
+      {chosen === undefined || chosen.modes.length === 0 ? null : (
+        <label>
+          Mode
+          <select key={slug} name="mode">
+            <option value="">as the agent starts</option>
+            {chosen.modes.map((mode) => (
+              <option key={mode} value={mode}>
+                {shown(mode)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        Permission requests
+        <select name="permissionMode">
+          {Object.entries(PERMISSION_TEXT).map(([mode, words]) => (
+            <option key={mode} value={mode}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
+  )
+}
+
+/** Where it runs. */
+export function PlaceFields({ workspaces: { workspaces, active } }: { readonly workspaces: WorkspacesFile }) {
+  const [isWorktree, setIsWorktree] = useState(false)
+  return (
+    <>
+      {workspaces.length === 0 ? null : (
+        <label>
+          Workspace
+          <select name="workspace" defaultValue={active ?? ''}>
+            {workspaces.map(({ slug, path }) => (
+              <option key={slug} value={slug} selected={slug === active}>
+                {shown(`${slug} (${path})`)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        Folder instead <input name="cwd" placeholder="/path/of/a/folder" autocomplete="off" spellcheck={false} />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          name="worktree"
+          checked={isWorktree}
+          onChange={({ currentTarget }) => setIsWorktree(currentTarget.checked)}
+        />{' '}
+        in a git worktree of its own
+      </label>
+      {isWorktree ? (
+        <div class="pair-of-fields">
+          <label>
+            Branch <input name="branch" placeholder="a new one" autocomplete="off" spellcheck={false} />
+          </label>
+          <label>
+            Starts from <input name="base" placeholder="what is checked out" autocomplete="off" spellcheck={false} />
+          </label>
+        </div>
+      ) : null}
+      <label>
+        Label <input name="label" maxLength={200} autocomplete="off" />
+      </label>
+    </>
+  )
+}

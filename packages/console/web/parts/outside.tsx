@@ -1,12 +1,21 @@
 /** Text that an agent, a manifest or a file name brought: shown as text, in its own direction, with nothing hidden in it. */
 
-/** Controls that change the order of text or have no width: they could make one command look like another. */
+/**
+ * What has no width, changes the order of text or is not text: it could make one command look like another. Also the fifth and
+ * further marks on one letter, which would be drawn over other lines.
+ */
 const HIDDEN =
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/gu
+  /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]|(?<=\p{M}{4})\p{M}/gu
+/** An emoji may be joined to another one, and be chosen as a picture. */
+const EMOJI_PART = /^[\u200D\uFE0F]$/
+const EMOJI_BEFORE = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|[0-9#*])\uFE0F?$/u
 
 /** Each hidden character as its number, such as `⟨U+202E⟩`. */
 export const shown = (text: string): string =>
-  text.replaceAll(HIDDEN, (found) => `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
+  text.replaceAll(HIDDEN, (found, at: number) => {
+    if (EMOJI_PART.test(found) && EMOJI_BEFORE.test(text.slice(Math.max(0, at - 4), at))) return found
+    return `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
+  })
 
 export function Outside({ text }: { readonly text: string }) {
   return <bdi dir="auto">{shown(text)}</bdi>

@@ -238,3 +238,49 @@ test('14.2.2 the requests of all sessions are listed oldest first, a page at a t
   expect(rest).toEqual({ requests: all.slice(1) })
   await expect(registry.waiting({ after: 'x' })).rejects.toMatchObject({ code: 'invalid_request' })
 })
+
+/** Asks for as many things at once as its prompt says, each of seven million characters. */
+function askingMuch(): { script: Script; answers: AgentAnswer[] } {
+  const answers: AgentAnswer[] = []
+  const script: Script = async ({ text, ask, emit }) => {
+    const large = Array.from({ length: Number(text) }, () => permission({ input: { text: 'x'.repeat(7_000_000) } }))
+    await Promise.all(large.map(async (request) => answers.push(await ask(request))))
+    await emit({ type: 'turn-end', reason: 'end_turn' })
+  }
+  return { script, answers }
+}
+
+test('14.1.3 what the requests of one session hold has a bound while they wait: more is denied at once', async () => {
+  const { script, answers } = askingMuch()
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: '5' }, owner)
+  await expect.poll(async () => (await registry.get(id)).pendingRequests, { timeout: 10_000 }).toBe(2)
+  expect(answers).toHaveLength(3)
+  expect(answers[0]).toMatchObject({ optionId: 'no', reason: expect.stringContaining('too large together') as string })
+})
+
+test('14.1.3 a session keeps answered requests up to a bound of their size', async () => {
+  const { script } = askingMuch()
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: '2', permissionMode: 'deny-all' }, owner)
+  for (let turn = 1; turn <= 4; turn++) {
+    await registry.waitTurn(id, turn)
+    await registry.prompt(id, { prompt: '2' }, owner)
+  }
+  await registry.waitTurn(id, 5)
+  expect(await registry.requests(id)).toHaveLength(4)
+})
+
+test('14.2.2 a page of what waits has a bound of its size, and its cursor leads to the rest', async () => {
+  const { script } = askingMuch()
+  const { registry } = await memoryRegistry(scripted(script))
+  for (let count = 0; count < 3; count++) {
+    const { id } = await registry.spawn({ adapter: 'fake', prompt: '2' }, owner)
+    await expect.poll(async () => (await registry.get(id)).pendingRequests, { timeout: 10_000 }).toBe(2)
+  }
+  const first = await registry.waiting()
+  expect(first.requests).toHaveLength(4)
+  const second = await registry.waiting({ after: first.nextCursor ?? '' })
+  expect(second.requests).toHaveLength(2)
+  expect(second).not.toHaveProperty('nextCursor')
+})

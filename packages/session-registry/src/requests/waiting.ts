@@ -1,5 +1,6 @@
 import { AgentprotoError, isLive, type Session, type SessionRequest } from '@agentproto/contracts'
 import { BOUNDS, type RequestPage, type SessionBounds, type WaitingQuery } from '@agentproto/contracts/wire'
+import { countThatFits, MAX_PAGE_CHARS } from './request-size.js'
 import { descriptorOf, type SessionCache, type CachedSession } from '../session-cache.js'
 
 /** One page of the requests that wait for a person, in the sessions within bounds, oldest first. @throws `invalid_request` */
@@ -18,7 +19,14 @@ export function waitingIn(
     .map((request) => ({ request, place: cursorOf(request) }))
     .filter(({ place }) => first === undefined || place > first)
     .sort((a, b) => (a.place < b.place ? -1 : 1))
-  const page = waiting.slice(0, limit)
+  const upToLimit = waiting.slice(0, limit)
+  const page = upToLimit.slice(
+    0,
+    countThatFits(
+      upToLimit.map(({ request }) => request.request),
+      MAX_PAGE_CHARS,
+    ),
+  )
   const last = page.at(-1)
   const requests = page.map(({ request }) => request)
   return waiting.length > page.length && last !== undefined ? { requests, nextCursor: last.place } : { requests }

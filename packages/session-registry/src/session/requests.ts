@@ -1,5 +1,6 @@
 import {
   type AgentAnswer,
+  type AgentRequest,
   type AnsweredBy,
   defined,
   type SessionEvent,
@@ -8,6 +9,7 @@ import {
 import type { LogEntry } from '../log/event-record.js'
 import { denial } from '../permissions/permission-policy.js'
 import { answeredBefore, interruptedBefore, misfitOf, noSuchRequest } from '../requests/request-answer.js'
+import { countThatFits, MAX_ASKED_CHARS, MAX_KEPT_CHARS } from '../requests/request-size.js'
 import type { InputOf } from './input.js'
 import {
   andThen,
@@ -25,6 +27,7 @@ import {
 
 const KEPT_RESOLVED = 100
 const CANCELLED: AgentAnswer = { outcome: 'cancelled' }
+const TOO_MUCH = 'The requests that wait are too large together. Ask again when they are answered.'
 
 /** The agent asks. Nothing is logged before the policy was asked: a person must not be quicker than the policy. */
 export function asked(state: SessionState, input: InputOf<'asked'>): Step {
@@ -32,8 +35,15 @@ export function asked(state: SessionState, input: InputOf<'asked'>): Step {
   const turn = openTurn(state)
   if (turn === undefined || turn.cancelled !== undefined || state.isMuted)
     return step(state, { do: 'reply', call, value: CANCELLED })
+  if (!fits(state, request)) return step(state, { do: 'reply', call, value: denial(request, TOO_MUCH) })
   const ask: Ask = { call, requestId, request, turn: turn.number, isLogged: false, isForPerson: false }
   return step({ ...state, asks: [...state.asks, ask] }, { do: 'judge', requestId, request })
+}
+
+/** A list of all that waits must stay small enough to be sent. */
+function fits({ asks }: SessionState, request: AgentRequest): boolean {
+  const all = [...asks.map((ask) => ask.request), request]
+  return countThatFits(all, MAX_ASKED_CHARS) === all.length
 }
 
 /** The policy has decided, or leaves it to a person; request and answer are one write, so that no reader sees only the first. */
@@ -208,7 +218,14 @@ function settled(
     answer: given,
     answeredBy: by,
   }
-  return [...[...resolved, done].slice(-KEPT_RESOLVED), ...others.filter(({ state }) => state === 'pending')]
+  return [...kept([...resolved, done]), ...others.filter(({ state }) => state === 'pending')]
+}
+
+/** The newest ones. */
+function kept(resolved: readonly SessionRequest[]): readonly SessionRequest[] {
+  const newest = resolved.slice(-KEPT_RESOLVED).toReversed()
+  const requests = newest.map(({ request }) => request)
+  return newest.slice(0, countThatFits(requests, MAX_KEPT_CHARS)).toReversed()
 }
 
 const askOf = ({ asks }: SessionState, requestId: string): Ask | undefined =>

@@ -6,6 +6,8 @@ import { Locked } from './places/locked.js'
 import { NeedsYou } from './places/needs-you.js'
 import { SessionPlace } from './places/session.js'
 import { Sessions } from './places/sessions.js'
+import { Settings } from './places/settings.js'
+import { UsagePlace } from './places/usage.js'
 import { addressOf, place, type Place } from './router.js'
 import { showInTab } from './tab-badge.js'
 
@@ -20,6 +22,7 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
       <nav aria-label="Places">
         <PlaceLink to={{ name: 'needs-you' }} label="Needs you" count={count} />
         <PlaceLink to={{ name: 'sessions' }} label="Sessions" />
+        <PlaceLink to={{ name: 'usage' }} label="Usage" />
         <PlaceLink to={{ name: 'settings' }} label="Settings" />
         <KeyHelp />
         <p class={`connection ${gateway.connection.value}`} role="status">
@@ -50,8 +53,10 @@ function Current({ gateway, at }: { readonly gateway: Gateway; readonly at: Plac
       return <SessionPlace key={at.id} gateway={gateway} id={at.id} />
     case 'changes':
       return <ChangesPlace key={at.id} gateway={gateway} id={at.id} />
+    case 'usage':
+      return <UsagePlace gateway={gateway} />
     case 'settings':
-      return <p>Not built yet.</p>
+      return <Settings gateway={gateway} />
   }
 }
 

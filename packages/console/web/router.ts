@@ -6,6 +6,7 @@ export type Place =
   | { readonly name: 'sessions' }
   | { readonly name: 'session'; readonly id: string }
   | { readonly name: 'changes'; readonly id: string }
+  | { readonly name: 'usage' }
   | { readonly name: 'settings' }
 
 const hash = signal(location.hash)
@@ -14,7 +15,7 @@ addEventListener('hashchange', () => (hash.value = location.hash))
 /** Where the person is. An unknown address is the first place. */
 export const place = computed<Place>(() => {
   const [first, id, below] = hash.value.replace(/^#\/?/, '').split('/').map(decoded)
-  if (first === 'settings') return { name: 'settings' }
+  if (first === 'settings' || first === 'usage') return { name: first }
   if (first !== 'sessions') return { name: 'needs-you' }
   if (id === undefined || id === '') return { name: 'sessions' }
   return below === 'changes' ? { name: 'changes', id } : { name: 'session', id }
@@ -31,6 +32,8 @@ export function addressOf(to: Place): string {
       return `#/sessions/${encodeURIComponent(to.id)}`
     case 'changes':
       return `#/sessions/${encodeURIComponent(to.id)}/changes`
+    case 'usage':
+      return '#/usage'
     case 'settings':
       return '#/settings'
   }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Outside } from './outside.js'
+import { Outside, shown } from './outside.js'
 
 interface ConfirmButtonProps {
   readonly label: string
@@ -19,11 +19,11 @@ export function ConfirmButton({ label, question, isBusy, onConfirm }: ConfirmBut
   if (!isAsking)
     return (
       <button type="button" disabled={isBusy} onClick={() => setIsAsking(true)}>
-        {label}
+        {shown(label)}
       </button>
     )
   return (
-    <span class="confirm" role="group" aria-label={question}>
+    <span class="confirm" role="group" aria-label={shown(question)}>
       <Outside text={question} />{' '}
       <button
         type="button"
@@ -33,7 +33,7 @@ export function ConfirmButton({ label, question, isBusy, onConfirm }: ConfirmBut
           onConfirm()
         }}
       >
-        {label}
+        {shown(label)}
       </button>{' '}
       <button type="button" ref={no} onClick={() => setIsAsking(false)}>
         Cancel

@@ -1,0 +1,67 @@
+import type { Gateway } from '../gateway/gateway.js'
+import { useState } from 'preact/hooks'
+import { ConfirmButton } from '../parts/confirm-button.js'
+import { Outside, shown } from '../parts/outside.js'
+import { Problem } from '../parts/problem.js'
+import { useAction } from '../parts/use-action.js'
+import { useAnswer } from '../parts/use-answer.js'
+
+/** The named folders of the gateway; which one a start without a folder uses. */
+export function Workspaces({ gateway }: { readonly gateway: Gateway }) {
+  const { workspaces: client } = gateway.client
+  const [round, setRound] = useState(0)
+  const { value, problem } = useAnswer(() => client.list(), String(round))
+  const action = useAction()
+  const change = async (work: () => Promise<unknown>): Promise<void> => {
+    await action.run(work)
+    setRound(round + 1)
+  }
+  const mayAdmin = gateway.may('admin')
+  return (
+    <section aria-labelledby="workspaces">
+      <h2 id="workspaces">Workspaces</h2>
+      <Problem text={problem || action.problem} />
+      <ul class="rows">
+        {value?.workspaces.map(({ slug, path }) => (
+          <li key={slug} class="bar setting">
+            <strong>
+              <Outside text={slug} />
+            </strong>
+            <Outside text={path} />
+            {slug === value.active ? <span class="dim">active</span> : null}
+            {mayAdmin && slug !== value.active ? (
+              <button type="button" disabled={action.isBusy} onClick={() => void change(() => client.use(slug))}>
+                Use {shown(slug)}
+              </button>
+            ) : null}
+            {mayAdmin ? (
+              <ConfirmButton
+                label={`Remove ${slug}`}
+                question="Remove the name? The folder stays."
+                isBusy={action.isBusy}
+                onConfirm={() => void change(() => client.remove(slug))}
+              />
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {mayAdmin ? (
+        <form
+          class="bar"
+          onSubmit={(event) => {
+            event.preventDefault()
+            const path = new FormData(event.currentTarget).get('path')
+            if (typeof path === 'string') void change(() => client.add({ path: path.trim() }))
+          }}
+        >
+          <label>
+            Folder <input name="path" required autocomplete="off" spellcheck={false} />
+          </label>
+          <button type="submit" disabled={action.isBusy}>
+            Add workspace
+          </button>
+        </form>
+      ) : null}
+    </section>
+  )
+}

@@ -60,7 +60,11 @@ function UsageReportView({ gateway, by }: { readonly gateway: Gateway; readonly 
           ))}
         </select>
       </label>
-      <Plot rows={value.rows} measure={measureOf(choice)} label={`${choice} by ${by}`} />
+      <Plot
+        rows={by === 'day' ? value.rows.slice(-BARS) : value.rows.slice(0, BARS)}
+        measure={measureOf(choice)}
+        label={`${choice} by ${by}`}
+      />
       <UsageTable report={value} by={by} />
     </>
   )
@@ -77,11 +81,11 @@ interface PlotProps {
   readonly label: string
 }
 
-/** A plot has no room for more; the table has all. */
+/** A plot has no room for more, of days the last ones; the table has all. */
 const BARS = 60
 
 function Plot({ rows, measure, label }: PlotProps) {
-  const bars = barsOf(rows.slice(-BARS).map((row) => ({ label: row.key ?? 'other', value: valueOf(row, measure) })))
+  const bars = barsOf(rows.map((row) => ({ label: row.key ?? 'other', value: valueOf(row, measure) })))
   return (
     <svg
       class="plot"

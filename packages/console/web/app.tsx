@@ -29,9 +29,8 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
           {CONNECTION_WORDS[gateway.connection.value]}
         </p>
       </nav>
-      <main>
-        <Current gateway={gateway} at={place.value} />
-      </main>
+      {/* Before the login is exchanged, what a place asks for would be refused. */}
+      <main>{gateway.connection.value === 'connecting' ? null : <Current gateway={gateway} at={place.value} />}</main>
     </>
   )
 }

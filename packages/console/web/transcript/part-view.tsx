@@ -1,6 +1,8 @@
+import { LongText } from '../parts/long-text.js'
 import { Markdown } from '../parts/markdown.js'
-import { Outside, OutsideBlock } from '../parts/outside.js'
-import type { Part, Tool } from './transcript.js'
+import { Outside } from '../parts/outside.js'
+import { ToolView } from './tool-view.js'
+import type { Part } from './transcript.js'
 
 /** One part of a transcript. */
 export function PartView({ part }: { readonly part: Part }) {
@@ -8,7 +10,7 @@ export function PartView({ part }: { readonly part: Part }) {
     case 'prompt':
       return (
         <div class="part prompt">
-          <OutsideBlock text={part.text} label="Prompt" />
+          <LongText text={part.text} label="Prompt" />
           {part.isUnsent ? <p class="dim">Not sent: the turn before it was stopped.</p> : null}
         </div>
       )
@@ -37,7 +39,7 @@ export function PartView({ part }: { readonly part: Part }) {
       return (
         <div class={`part note ${part.tone}`}>
           <Outside text={part.text} />
-          {part.detail === undefined ? null : <OutsideBlock text={part.detail} />}
+          {part.detail === undefined ? null : <LongText text={part.detail} />}
         </div>
       )
     case 'turn-end':
@@ -49,20 +51,3 @@ export function PartView({ part }: { readonly part: Part }) {
       )
   }
 }
-
-function ToolView({ call }: { readonly call: Tool }) {
-  return (
-    <details class={`part tool ${call.status ?? 'pending'}`}>
-      <summary>
-        <span class="state">{call.status ?? 'pending'}</span> <Outside text={call.title ?? call.toolName ?? 'tool'} />
-      </summary>
-      {call.input === undefined ? null : <OutsideBlock label="Input" text={textOf(call.input)} />}
-      {(call.content ?? []).map((content, index) => (
-        <OutsideBlock key={index} text={content.type === 'diff' ? content.newText : textOf(content)} />
-      ))}
-      {call.output === undefined ? null : <OutsideBlock label="Output" text={textOf(call.output)} />}
-    </details>
-  )
-}
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))

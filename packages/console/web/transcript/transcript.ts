@@ -60,6 +60,8 @@ const LONGEST_CHARS = 6_000
 /** The transcript of a session, event by event. */
 export class TranscriptModel {
   readonly parts: Part[] = []
+  /** What was prompted, oldest first. */
+  readonly prompts: string[] = []
   /** The last plan of the agent. */
   plan: EventOf<'plan'>['entries'] = []
   lastSeq = 0
@@ -72,11 +74,12 @@ export class TranscriptModel {
     switch (event.type) {
       case 'user-prompt':
         this.#turnStartedAt = Date.parse(event.ts)
+        this.prompts.push(textOf(event.content))
         this.#add(event, { type: 'prompt', text: textOf(event.content), isUnsent: event.sent === false })
         return
       case 'text-delta':
       case 'thought':
-        this.#grow(event)
+        for (const text of pieces(event.text)) this.#grow({ ...event, text })
         return
       case 'tool-call':
       case 'tool-result':
@@ -96,29 +99,13 @@ export class TranscriptModel {
         this.#tools.clear()
         return
       case 'error':
-        this.#note(event, { tone: 'error', text: event.message, detail: event.stderrTail })
-        return
       case 'notice':
-        this.#note(event, { tone: event.severity, text: event.text })
-        return
       case 'runtime-warning':
-        this.#note(event, { tone: 'warning', text: event.message })
-        return
       case 'repair':
-        this.#note(event, { tone: 'warning', text: event.detail })
-        return
       case 'checkpoint-skipped':
-        this.#note(event, { tone: 'warning', text: `Files were not recorded: ${event.reason}`, detail: event.detail })
-        return
       case 'rewound':
-        this.#note(event, { tone: 'info', text: `${event.files} files were set back` })
-        return
       case 'session-stopped':
-        this.#note(event, {
-          tone: event.failure ? 'error' : 'info',
-          text: `Ended: ${event.stopReason}`,
-          detail: event.failure?.summary,
-        })
+        this.#add(event, { type: 'note', ...noteOf(event) })
         return
       case 'output':
       case 'status':
@@ -133,15 +120,11 @@ export class TranscriptModel {
     }
   }
 
-  #add<C extends PartContent>({ seq, turn }: SessionEvent, content: C): PartFrame & C {
+  #add<C extends PartContent>({ turn }: SessionEvent, content: C): PartFrame & C {
     this.#close()
-    const part = Object.assign({ key: `${seq}`, turn, revision: 0 }, content)
+    const part = Object.assign({ key: `${this.parts.length}`, turn, revision: 0 }, content)
     this.parts.push(part)
     return part
-  }
-
-  #note(event: SessionEvent, { tone, text, detail }: Note): void {
-    this.#add(event, { type: 'note', tone, text, detail })
   }
 
   #request(event: EventOf<'agent-prompt'>): void {
@@ -203,6 +186,40 @@ export class TranscriptModel {
     return started === undefined ? {} : { seconds: Math.max(0, Math.round((Date.parse(ts) - started) / 1_000)) }
   }
 }
+
+type NoteEvent = EventOf<
+  'error' | 'notice' | 'runtime-warning' | 'repair' | 'checkpoint-skipped' | 'rewound' | 'session-stopped'
+>
+
+function noteOf(event: NoteEvent): Note {
+  switch (event.type) {
+    case 'error':
+      return { tone: 'error', text: event.message, detail: event.stderrTail }
+    case 'notice':
+      return { tone: event.severity, text: event.text }
+    case 'runtime-warning':
+      return { tone: 'warning', text: event.message }
+    case 'repair':
+      return { tone: 'warning', text: event.detail }
+    case 'checkpoint-skipped':
+      return { tone: 'warning', text: `Files were not recorded: ${event.reason}`, detail: event.detail }
+    case 'rewound':
+      return { tone: 'info', text: `${event.files} files were set back` }
+    case 'session-stopped':
+      return {
+        tone: event.failure ? 'error' : 'info',
+        text: `Ended: ${event.stopReason}`,
+        detail: event.failure?.summary,
+      }
+  }
+}
+
+/** One event may bring a megabyte: it grows by pieces, as if it came in several events. No pair of surrogates is separated. */
+function pieces(text: string): readonly string[] {
+  return text.length <= LONGEST_CHARS ? [text] : (text.match(PIECE) ?? [])
+}
+
+const PIECE = new RegExp(`[^]{1,${LONGEST_CHARS / 2}}`, 'gu')
 
 /** Whether a text ends inside a fenced block of code. */
 const isInCode = (text: string): boolean => (text.match(/^\s*(```|~~~)/gm)?.length ?? 0) % 2 === 1

@@ -1,0 +1,28 @@
+import { useState } from 'preact/hooks'
+import { OutsideBlock } from './outside.js'
+
+/** Laid out without a pause that a person notices, also as one word. */
+const FIRST_CHARS = 6_000
+/** What one press adds. */
+const MORE_CHARS = 50_000
+
+interface LongTextProps {
+  readonly text: string
+  readonly label?: string
+}
+
+/** A text of any length, of which the first part is shown, and more by a press: a browser lays out a megabyte for seconds. */
+export function LongText({ text, label }: LongTextProps) {
+  const [chars, setChars] = useState(FIRST_CHARS)
+  const rest = text.length - chars
+  return (
+    <>
+      <OutsideBlock text={text.slice(0, chars)} {...(label === undefined ? {} : { label })} />
+      {rest <= 0 ? null : (
+        <button type="button" onClick={() => setChars(chars + MORE_CHARS)}>
+          Show more: {rest.toLocaleString('en')} characters are left
+        </button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import type { Session } from '@agentproto/client'
+import type { Gateway } from '../gateway/gateway.js'
+import { useCalling } from '../parts/calling.js'
+import { Outside } from '../parts/outside.js'
+import { ExportLink, SessionActions } from './session-actions.js'
+import { SessionSettings } from './session-settings.js'
+
+interface HeaderProps {
+  readonly gateway: Gateway
+  readonly session: Session
+}
+
+/** Which session it is, what it does, and what a person can change about it. */
+export function SessionHeader({ gateway, session }: HeaderProps) {
+  const { id, label, title, state, adapterSlug, workspaceSlug, turn } = session
+  const mayOperate = gateway.may('operate')
+  const { problem, isBusy, call } = useCalling()
+  return (
+    <header>
+      <div class="bar">
+        <h1 id="place">
+          <Outside text={label ?? title ?? id} />
+        </h1>
+        <span class={`state ${state}`}>{state}</span>
+        <span class="dim">
+          <Outside text={`${adapterSlug} · ${workspaceSlug}`} />
+        </span>
+        <Queued count={session.queuedPrompts ?? 0} />
+        <ExportLink id={id} />
+        {turn.state === 'idle' || !mayOperate ? null : (
+          <button
+            type="button"
+            disabled={isBusy}
+            onClick={() => void call(() => gateway.client.sessions.interrupt(id))}
+          >
+            Interrupt
+          </button>
+        )}
+      </div>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      {mayOperate ? (
+        <details class="controls">
+          <summary>Settings and actions</summary>
+          <SessionSettings gateway={gateway} session={session} />
+          <SessionActions gateway={gateway} session={session} />
+        </details>
+      ) : null}
+    </header>
+  )
+}
+
+const Queued = ({ count }: { readonly count: number }) =>
+  count === 0 ? null : <span class="dim">{count === 1 ? '1 prompt is queued' : `${count} prompts are queued`}</span>

@@ -1,0 +1,80 @@
+import { LongText } from '../parts/long-text.js'
+import { Outside } from '../parts/outside.js'
+import { Difference } from '../parts/patch.js'
+import type { Tool } from './transcript.js'
+
+type Content = NonNullable<Tool['content']>[number]
+type Block = Extract<Content, { readonly type: 'content' }>['content']
+
+/** One tool call, folded: what it is in a line, and below it all that it took and gave. */
+export function ToolView({ call }: { readonly call: Tool }) {
+  const paths = (call.locations ?? []).map(({ path, line }) =>
+    line === undefined || line === null ? path : `${path}:${line}`,
+  )
+  return (
+    <details class={`part tool ${call.status ?? 'pending'}`}>
+      <summary>
+        <span class="state">{call.status ?? 'pending'}</span> <Outside text={call.title ?? call.toolName ?? 'tool'} />
+      </summary>
+      {paths.length === 0 ? null : <LongText label="Files" text={paths.join('\n')} />}
+      {call.input === undefined ? null : <LongText label="Input" text={textOf(call.input)} />}
+      {(call.content ?? []).map((content, index) => (
+        <ContentView key={index} content={content} />
+      ))}
+      {call.output === undefined ? null : <LongText label="Output" text={textOf(call.output)} />}
+    </details>
+  )
+}
+
+function ContentView({ content }: { readonly content: Content }) {
+  switch (content.type) {
+    case 'content':
+      return <BlockView block={content.content} />
+    case 'diff':
+      return (
+        <figure>
+          <figcaption>
+            <Outside text={content.path} />
+          </figcaption>
+          <Difference before={content.oldText ?? ''} after={content.newText} label="Change" />
+        </figure>
+      )
+    case 'terminal':
+      return (
+        <p class="dim">
+          Terminal <Outside text={content.terminalId} />
+        </p>
+      )
+  }
+}
+
+function BlockView({ block }: { readonly block: Block }) {
+  switch (block.type) {
+    case 'text':
+      return <LongText text={block.text} />
+    case 'image':
+      return <Picture data={block.data} mimeType={block.mimeType} />
+    case 'audio':
+      return <p class="dim">{`Audio, ${block.data.length} characters of base64`}</p>
+    case 'resource_link':
+      return <LongText label="Link" text={`${block.name}\n${block.uri}`} />
+    case 'resource':
+      return <LongText label="Resource" text={block.resource.text ?? block.resource.uri} />
+  }
+}
+
+/** Formats that hold pixels and nothing else. An SVG is a document, and is not shown. */
+const PIXELS: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+
+/** From the bytes that the event has: nothing is fetched, and a type that is not known here is only named. */
+function Picture({ data, mimeType }: { readonly data: string; readonly mimeType: string }) {
+  if (!PIXELS.has(mimeType) || !/^[\w+/=\s]*$/.test(data))
+    return (
+      <p class="dim">
+        An image that is not shown: <Outside text={mimeType} />
+      </p>
+    )
+  return <img class="picture" src={`data:${mimeType};base64,${data}`} alt="Image of the tool" />
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))

@@ -1,4 +1,6 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../packages/cli/src/cli-command.ts'
+
+type Command = CliCommand['commands'][number]
 
 /** Finds the commands that a text names, and what of them the command line does not have. */
 

@@ -43,6 +43,14 @@ export function filterOf(options: SessionListOptions, now: number): SessionFilte
   })
 }
 
+/** What is said where no session is listed. */
+export function noSessions({ alive, state, adapter, workspace, label, since }: SessionListOptions): string {
+  const isFiltered = [alive, state, adapter, workspace, label, since].some((given) => given !== undefined)
+  return isFiltered
+    ? 'No session matches these options. To list all: agentproto sessions --all'
+    : 'No sessions. Start one with: agentproto sessions start demo'
+}
+
 /** The footer about sessions that are not shown; undefined for none. */
 export const hiddenNote = (hidden = 0): string | undefined =>
   hidden === 0 ? undefined : `${hidden} ended hidden: --all shows them`

@@ -5,7 +5,8 @@ import { sessionState } from './render/session-text.js'
 
 /** A table shows the notes of at most this many sessions, because each costs a request. */
 const MAX_REQUESTS = 40
-const TURN_END = /^── turn-end /
+/** What a session waited for before is no longer true of one that does not wait. */
+const PASSED = /^(── turn-end |\[awaiting input\] )/
 
 /** What each live session asks or wrote last, by id; those that wait for an answer first. Without what cannot be read. */
 export async function notesOf(client: Client, sessions: readonly Session[]): Promise<Map<string, string>> {
@@ -44,5 +45,5 @@ function questionText(request: AgentRequest, cwd: string): string {
 
 async function lastLineOf(client: Client, id: string): Promise<string | undefined> {
   const lines = await client.sessions.output(id, 8).catch(() => [])
-  return lines.findLast(({ line }) => line.trim() !== '' && !TURN_END.test(line))?.line
+  return lines.findLast(({ line }) => line.trim() !== '' && !PASSED.test(line))?.line
 }

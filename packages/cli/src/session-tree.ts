@@ -5,14 +5,14 @@ import { connect } from './daemon/connect.js'
 import type { Paint } from './render/paint.js'
 import { oneLine } from './render/printable.js'
 import { sessionState } from './render/session-text.js'
-import { filterOf, hiddenNote, type SessionListOptions } from './session-list-options.js'
+import { filterOf, hiddenNote, noSessions, type SessionListOptions } from './session-list-options.js'
 
 /** `agentproto sessions --tree`: each session below the one whose agent started it. */
 export async function printTree(context: CliContext, options: SessionListOptions): Promise<CommandResult> {
   const client = await connect(context)
   const { sessions, hidden } = await client.sessions.list(filterOf(options, Date.now()))
   const note = hiddenNote(hidden)
-  if (sessions.length === 0) return { text: 'No sessions. Start one with: agentproto sessions start demo', note }
+  if (sessions.length === 0) return { text: noSessions(options), note }
   return { text: treeOf(sessions, paintFor(context, context.stdout)), note }
 }
 

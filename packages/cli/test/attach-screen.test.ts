@@ -79,6 +79,17 @@ test('a key answers a permission request by letter or number', () => {
   expect(one.live(now).rows.at(-1)).toBe('❯ ')
 })
 
+test('14.2.4 while a request is shown, the status row names the key that interrupts; Escape does not', () => {
+  const one = screen()
+  show(one, [prompted])
+  expect(one.live(NOW).rows.at(-2)).toContain('Esc interrupts')
+  show(one, [asked])
+  const now = settle(one)
+  expect(one.live(now).rows[0]).toContain('Ctrl-C interrupts')
+  expect(one.key(named('escape'), now)).toBeUndefined()
+  expect(one.key(named('c', true), now)).toEqual({ type: 'interrupt' })
+})
+
 test('the keys of a line that is being typed never answer a request', () => {
   const one = screen()
   type(one, 'sa')

@@ -229,4 +229,15 @@ test('14.2.5 the list is filtered, and says what is hidden; --json has the same 
   const { stdout } = await cli(['sessions', '--workspace', 'other'], { home })
   expect(stdout).toMatch(/^STATE +LABEL[^\n]*\nidle +there [^\n]*\n$/)
   expect(await cli(['sessions', '--since', 'yesterday'], { home })).toMatchObject({ code: 2 })
+  const none = await cli(['sessions', '--label', 'nowhere'], { home })
+  expect(none.stdout).toBe('No session matches these options. To list all: agentproto sessions --all\n')
+})
+
+test('14.2.5 a session does not seem to wait for what was asked in a turn that is over', async () => {
+  const { home, client } = await gateway()
+  const { id } = await client.sessions.start({ adapter: 'own', cwd: home, label: 'asked' })
+  await client.sessions.prompt(id, { prompt: 'question' })
+  await expect.poll(async () => (await cli(['sessions'], { home })).stdout).toMatch(/waiting +asked +\? Which colour/)
+  await client.sessions.interrupt(id)
+  await expect.poll(async () => (await cli(['sessions'], { home })).stdout).toMatch(/idle +asked +\[user\] question/)
 })

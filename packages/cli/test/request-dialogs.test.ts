@@ -175,6 +175,14 @@ test('14.1.2 content that is longer than the screen scrolls, and is allowed only
   }
 })
 
+test('14.1.2 in 50 columns the row about the place is whole: how far one has read, and the keys', () => {
+  const command = 'echo a long command; '.repeat(200)
+  const screen = new Screen([permissionFor({}, factsOf({ commands: [command] }))], [50, 20])
+  expect(screen.draw()).toMatch(/^── rows 1 to \d+ of \d+ · PgDn ↓ more$/m)
+  for (let at = 0; at < 100 && !screen.draw().includes('the end;'); at++) screen.press('pagedown')
+  expect(screen.draw()).toMatch(/^── rows \d+ to \d+ of \d+ · the end; PgUp ↑ back$/m)
+})
+
 test('14.1.2 a denial needs no reading', () => {
   const screen = new Screen([permissionFor({ input: 'x\n'.repeat(500) })]).wait(300)
   expect(screen.press('n')).toEqual(chosen('no'))

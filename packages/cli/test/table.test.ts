@@ -5,6 +5,7 @@ import { createPaint } from '../src/render/paint.js'
 import { printable } from '../src/render/printable.js'
 import { inOrder, nextKey, SORT_KEYS, type SessionOrder, type SortKey } from '../src/render/session-order.js'
 import { renderSessions } from '../src/render/sessions-table.js'
+import { noSessions } from '../src/session-list-options.js'
 import { session } from './samples.js'
 
 const paint = createPaint(false)
@@ -91,8 +92,10 @@ test('a session without a label is named by the start of its id, then its title'
   expect(table([session({ title: 'a title' })], 80)[1]).toMatch(/^idle +s_abcdefgh a title/)
 })
 
-test('an empty list names the command to run', () => {
-  expect(table([], 80)[0]).toContain('agentproto sessions start')
+test('14.2.5 an empty list names the command that starts a session, or that shows those which do not match', () => {
+  expect(noSessions({ all: true })).toBe('No sessions. Start one with: agentproto sessions start demo')
+  for (const filter of [{ alive: true }, { workspace: 'shop' }, { since: 0 }])
+    expect(noSessions(filter)).toBe('No session matches these options. To list all: agentproto sessions --all')
 })
 
 test('wide characters count as two columns', () => {

@@ -99,7 +99,7 @@ test('14.2.3 a receiver says how long to wait, in seconds or by a date', async (
 })
 
 test.each([
-  [undefined, 'the secret notify-webhook is not set'],
+  [undefined, 'the secret notify-webhook is not set: agentproto secrets set notify-webhook'],
   ['short', 'is not valid'],
   ['whsec_????', 'is not valid'],
 ])('14.2.3 with the secret %j nothing is sent', async (secret, problem) => {

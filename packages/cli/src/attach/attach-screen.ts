@@ -311,7 +311,9 @@ export class AttachScreen {
   #hint(width: number): string {
     const hasLine = !this.#editor.isEmpty
     if (this.#dialogs.size > 0 && hasLine) return 'Ctrl-U clears your line, then answer'
-    return this.#isDisconnected ? 'reconnecting' : this.#status.hint(hasLine, width)
+    if (this.#isDisconnected) return 'reconnecting'
+    // Escape goes back within the request.
+    return this.#hasDialog ? 'Ctrl-C interrupts' : this.#status.hint(hasLine, width)
   }
 }
 

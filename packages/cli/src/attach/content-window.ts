@@ -47,7 +47,7 @@ export class ContentWindow {
   }
 
   #place(end: number, width: number): string {
-    const more = end < this.#count ? 'PgDn or ↓ shows the rest' : 'the end; PgUp or ↑ goes back'
-    return cut(`── rows ${this.#top + 1} to ${end} of ${this.#count} · ${more} ──`, width)
+    const more = end < this.#count ? 'PgDn ↓ more' : 'the end; PgUp ↑ back'
+    return cut(`── rows ${this.#top + 1} to ${end} of ${this.#count} · ${more}`, width)
   }
 }

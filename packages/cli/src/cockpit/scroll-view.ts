@@ -25,8 +25,8 @@ export class ScrollView {
     this.#room = Math.max(1, height - 2)
     this.#top = Math.max(0, Math.min(this.#top, rows.length - this.#room))
     const end = Math.min(rows.length, this.#top + this.#room)
-    const place =
-      rows.length > this.#room ? `rows ${this.#top + 1} to ${end} of ${rows.length} · PgUp PgDn Home End · ` : ''
+    const isLong = rows.length > this.#room
+    const place = isLong ? `rows ${this.#top + 1} to ${end} of ${rows.length} · PgUp PgDn · ` : ''
     return [
       paint.bold(cut(this.#title, width)),
       ...rows.slice(this.#top, end),

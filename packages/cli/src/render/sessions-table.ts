@@ -18,9 +18,8 @@ export interface SessionsView extends Frame {
   readonly order?: SessionOrder | undefined
 }
 
-/** The table of `agentproto sessions`, one line for each session, below the titles. */
+/** The table of `agentproto sessions`, one line for each session, below the titles; of at least one. */
 export function renderSessions(view: SessionsView): string[] {
-  if (view.sessions.length === 0) return ['No sessions. Start one with: agentproto sessions start <adapter>']
   const { titles, line } = layoutSessions(view)
   return [view.paint.bold(titles), ...view.sessions.map(line)]
 }

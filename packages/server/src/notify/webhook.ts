@@ -58,7 +58,7 @@ async function headersOf(
   { id, body }: Message,
 ): Promise<Record<string, string>> {
   const text = await secret()
-  if (text === undefined) throw new Error(`the secret ${secretSlug} is not set`)
+  if (text === undefined) throw new Error(`the secret ${secretSlug} is not set: agentproto secrets set ${secretSlug}`)
   const at = new Date(clock.now())
   return {
     'content-type': 'application/json',

@@ -3,7 +3,13 @@ import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-con
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { inOrder, SORT_KEYS, type SessionOrder, type SortKey } from '../../render/session-order.js'
-import { addSessionListOptions, filterOf, hiddenNote, type SessionListOptions } from '../../session-list-options.js'
+import {
+  addSessionListOptions,
+  filterOf,
+  hiddenNote,
+  noSessions,
+  type SessionListOptions,
+} from '../../session-list-options.js'
 import { notesOf } from '../../session-notes.js'
 
 const HELP = `
@@ -90,6 +96,7 @@ async function list(context: CliContext, options: SessionsOptions): Promise<Comm
   const order: SessionOrder | undefined = sort && { key: sort, isReversed: false }
   const sorted = order === undefined ? sessions : inOrder(sessions, order)
   if (json === true) return { json: { sessions: sorted, hidden: hidden ?? 0 } }
+  if (sessions.length === 0) return { text: noSessions(options), note: hiddenNote(hidden) }
   // Loaded only for a table: measuring text takes longer to load than the gateway to answer.
   const { renderSessions } = await import('../../render/sessions-table.js')
   const { stdout } = context

@@ -1,3 +1,5 @@
+import { piecesOf } from './pieces.js'
+
 /** Text that an agent, a manifest or a file name brought: shown as text, in its own direction, with nothing hidden in it. */
 
 /**
@@ -7,7 +9,7 @@
 const HIDDEN =
   /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\uFFF9-\uFFFB]|(?<=\p{M}{4})\p{M}/gu
 /** An emoji may be joined to another one, and be chosen as a picture. */
-const EMOJI_PART = /^[\u200D\uFE0F]$/
+const EMOJI_PART = /^(?:\u200D|\uFE0F)$/
 const EMOJI_BEFORE = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|[0-9#*])\uFE0F?$/u
 
 /** Each hidden character as its number, such as `⟨U+202E⟩`. */
@@ -30,7 +32,22 @@ export function OutsideBlock({ text, label }: { readonly text: string; readonly 
       tabIndex={0}
       {...(label === undefined ? {} : { role: 'region', 'aria-label': label })}
     >
-      {shown(text)}
+      <Pieces text={shown(text)} />
     </pre>
+  )
+}
+
+/** A text of many lines, or of very long ones: what is out of view costs nothing. */
+export function Pieces({ text }: { readonly text: string }) {
+  const pieces = piecesOf(text)
+  if (pieces.length === 1) return <>{text}</>
+  return (
+    <>
+      {pieces.map((piece, index) => (
+        <span key={index} class={piece.continues ? 'piece continues' : 'piece'}>
+          {piece.text}
+        </span>
+      ))}
+    </>
   )
 }

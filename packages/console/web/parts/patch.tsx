@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { shown } from './outside.js'
+import { Pieces, shown } from './outside.js'
 import { type PatchRun, runsOfPatch, runsOfTexts } from './patch-lines.js'
 
 interface DifferenceProps {
@@ -31,7 +31,7 @@ function Runs({ runs, label }: RunsProps) {
     <div class="patch" role="region" tabIndex={0} aria-label={label}>
       {runs.map((run, index) => (
         <pre key={index} class={run.kind} dir="auto">
-          {run.lines.map((line) => `${SIGN[run.kind]}${shown(line)}`).join('\n')}
+          <Pieces text={run.lines.map((line) => `${SIGN[run.kind]}${shown(line)}`).join('\n')} />
         </pre>
       ))}
     </div>

@@ -31,9 +31,10 @@ export function PermissionContent({ request: { toolCall }, facts }: PermissionCo
       )}
       <h3>In the words of the agent</h3>
       <blockquote class="words">
-        <p>
-          <Outside text={[toolCall.title, toolCall.toolName].filter(Boolean).join(' · ') || 'no title'} />
-        </p>
+        <OutsideBlock
+          label="Title"
+          text={[toolCall.title, toolCall.toolName].filter(Boolean).join(' · ') || 'no title'}
+        />
         {(toolCall.content ?? []).map((content, index) =>
           content.type === 'diff' ? null : <OutsideBlock key={index} text={textOf(content)} />,
         )}

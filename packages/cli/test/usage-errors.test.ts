@@ -54,6 +54,9 @@ test.each([
   ['chat', 'sessions start demo --attach'],
   ['approve try', 'sessions answer try --allow'],
   ['up', 'serve --detach'],
+  ['claude', 'sessions start claude-code --attach'],
+  ['claude fix it', 'run claude-code "fix it"'],
+  ['codex hello', 'run codex hello'],
 ])('14.3.2 %s is answered by %s', async (given, meant) => {
   const { code, stdout, stderr } = await failureOf(given)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -58,7 +58,7 @@ async function printTranscript({ context, client, session, after }: Attached): P
 }
 
 async function attachTerminal(attached: Attached): Promise<void> {
-  const { context, client, session, after } = attached
+  const { context, client, session } = attached
   const screen = screenOf(attached)
   const detached = new AbortController()
   const { signal } = detached

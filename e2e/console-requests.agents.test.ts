@@ -42,8 +42,8 @@ test(
   async () => {
     const gateway = await startGateway()
     const { finished } = await ask(gateway, 'question Which colour?')
-    const loadedAt = performance.now()
     const { page, problems } = await openConsole(gateway)
+    const loadedAt = performance.now()
     await untilRead(page)
     expect(await page.getByRole('article').innerText()).toContain('Which colour?')
     const { press, pressed } = keyboardOf(page)

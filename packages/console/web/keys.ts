@@ -18,11 +18,18 @@ export const KEYS: readonly KeyText[] = [
   { keys: ['Esc'], text: 'one step back; out of a text field' },
   { keys: ['g n'], text: 'go to Needs you' },
   { keys: ['g s'], text: 'go to Sessions' },
+  { keys: ['g u'], text: 'go to Usage' },
+  { keys: ['g e'], text: 'go to Settings' },
   { keys: ['?'], text: 'this help' },
 ]
 
 /** The second key of `g`. */
-const PLACES: Readonly<Record<string, Place>> = { n: { name: 'needs-you' }, s: { name: 'sessions' } }
+const PLACES: Readonly<Record<string, Place>> = {
+  n: { name: 'needs-you' },
+  s: { name: 'sessions' },
+  u: { name: 'usage' },
+  e: { name: 'settings' },
+}
 /** After `g` the second key is awaited for so long, in milliseconds. */
 const SECOND_KEY_MS = 1_500
 

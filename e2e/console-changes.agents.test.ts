@@ -86,7 +86,7 @@ test('15.5 a merge that is refused names the files in conflict', needs('chromium
   git(folder, 'commit', '-qam', 'ours')
   const { page } = await openConsole(gateway, { place: `/sessions/${id}/changes` })
   await merge(page)
-  await expect.poll(() => page.getByRole('region', { name: 'Files in conflict' }).textContent()).toBe('one.txt')
+  await expect.poll(() => page.getByRole('group', { name: 'Files in conflict' }).textContent()).toBe('one.txt')
   expect(readFileSync(join(folder, 'one.txt'), 'utf8')).toBe('ours\n')
 })
 

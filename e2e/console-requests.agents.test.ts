@@ -77,7 +77,7 @@ test(
     const { id } = await ask(gateway, 'disguise rm -rf ~/')
     const { page } = await openConsole(gateway)
     await untilRead(page)
-    expect(await page.getByRole('region', { name: 'Command' }).innerText()).toBe('rm -rf ~/')
+    expect(await page.getByRole('group', { name: 'Command' }).innerText()).toBe('rm -rf ~/')
     expect(await page.getByRole('article').innerText()).toContain('runs commands (the agent says: read)')
     await keyboardOf(page).press('n', 'Enter')
     await page.getByText('No agent waits for you.').waitFor()

@@ -30,7 +30,7 @@ export function OutsideBlock({ text, label }: { readonly text: string; readonly 
       class="outside"
       dir="auto"
       tabIndex={0}
-      {...(label === undefined ? {} : { role: 'region', 'aria-label': label })}
+      {...(label === undefined ? {} : { role: 'group', 'aria-label': label })}
     >
       <Pieces text={shown(text)} />
     </pre>

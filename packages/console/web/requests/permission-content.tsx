@@ -141,13 +141,12 @@ export function AddressFact({ url }: { readonly url: string }) {
 }
 
 function Change({ content: { path, oldText, newText } }: { readonly content: Extract<Content, { type: 'diff' }> }) {
-  // An old text that already has a line hides it from the difference.
-  const about = oldText ? 'its old text is not compared with the file' : 'new, or its old text was not sent'
+  const isNew = oldText === undefined || oldText === null
   return (
     <>
       <h3>
         Change of <Outside text={path} />
-        {`, as the agent shows it (${about})`}
+        {isNew ? ' (new, or its old text was not sent)' : ''}
       </h3>
       <Difference before={oldText ?? ''} after={newText} label="Change" />
     </>

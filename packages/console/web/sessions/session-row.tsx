@@ -46,7 +46,11 @@ export function SessionRowView({ session, depth, waiting, now, isChosen, onChoos
         </span>
       </a>
       {changes === undefined ? null : (
-        <a class="counts" href={addressOf({ name: 'changes', id })} aria-label={`Changes of ${shown(name)}`}>
+        <a
+          class="counts"
+          href={addressOf({ name: 'changes', id })}
+          aria-label={`+${changes.additions} −${changes.deletions}: changes of ${shown(name)}`}
+        >
           +{changes.additions} −{changes.deletions}
         </a>
       )}

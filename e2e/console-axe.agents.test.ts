@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { needs } from '../tooling/needs.ts'
+import { openBrowser, openConsole } from './support/console.js'
+import { startGateway, type TestGateway } from './support/gateway.js'
+
+// Each place of the console as a screen reader, a magnifier and a keyboard find it.
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const SCREENS = [
+  { width: 390, height: 844, colorScheme: 'light' },
+  { width: 390, height: 844, colorScheme: 'dark' },
+  { width: 1_440, height: 900, colorScheme: 'light' },
+  { width: 1_440, height: 900, colorScheme: 'dark' },
+] as const
+
+interface Axe {
+  run(): Promise<{ readonly violations: readonly { readonly id: string; readonly nodes: readonly AxeNode[] }[] }>
+}
+
+interface AxeNode {
+  readonly html: string
+  readonly failureSummary?: string
+}
+
+/** What axe finds, as lines for a person. */
+async function found(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { readonly axe: Axe }).axe.run()
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+    )
+  })
+}
+
+/** Opens what is folded; rows of the transcript that come into view thereby stay as they are. */
+async function unfold(page: Page): Promise<void> {
+  const folded = page.locator('main details:not([open]) > summary')
+  for (let left = await folded.count(); left > 0 && (await folded.count()) > 0; left--)
+    await folded.first().dispatchEvent('click')
+}
+
+const isWiderThanScreen = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+
+/** A session with each kind of part, and one that waits for an answer. */
+async function filled({ client, cwd }: TestGateway): Promise<string> {
+  const { id } = await client.sessions.start({ adapter: 'demo', cwd, label: 'all parts' })
+  const words = ['# A title\\n\\n- `code`', 'think', 'plan', 'write a.txt hello', 'run ls', 'usage']
+  for (const prompt of words) await client.sessions.promptAndWait(id, { prompt })
+  const waiting = await client.sessions.start({ adapter: 'demo', cwd, label: 'waits' })
+  await client.sessions.prompt(waiting.id, { prompt: 'ask b.txt' })
+  await expect.poll(async () => (await client.sessions.waiting()).requests.length).toBe(1)
+  return id
+}
+
+for (const screen of SCREENS) {
+  const { width, height, colorScheme } = screen
+  test(`15.7 axe finds nothing at ${width}×${height}, ${colorScheme}`, needs('chromium'), async () => {
+    const gateway = await startGateway()
+    const id = await filled(gateway)
+    const locked = await openBrowser(gateway, screen)
+    await locked.page.goto(`${gateway.url}/console/`)
+    await locked.page.getByText('agentproto open').waitFor()
+    expect(await found(locked.page)).toEqual([])
+    const { page } = await openConsole(gateway, screen)
+    const findings: string[] = []
+    const places = [
+      ['#/', page.locator('article.request')],
+      ['#/sessions', page.getByText('all parts')],
+      ['#/usage', page.getByRole('heading', { level: 1 })],
+      ['#/settings', page.getByRole('heading', { level: 1 })],
+      [`#/sessions/${id}/changes`, page.getByText('a.txt')],
+      [`#/sessions/${id}`, page.getByRole('log').getByText('end_turn').last()],
+    ] as const
+    for (const [address, sign] of places) {
+      await page.goto(`${gateway.url}/console/${address}`)
+      await sign.first().waitFor()
+      await unfold(page)
+      findings.push(...(await found(page)).map((finding) => `${address} ${finding}`))
+      if (await isWiderThanScreen(page)) findings.push(`${address} is wider than the screen`)
+    }
+    expect(findings).toEqual([])
+  })
+}

@@ -15,7 +15,7 @@ const BASE: Session = {
   attachable: true,
   wakeable: false,
   turnCount: 0,
-  turn: { state: 'idle' },
+  turn: { state: 'idle', number: 0 },
   lastActiveAt: '2026-01-01T00:00:00.000Z',
   connection: 'connected',
   resumable: false,

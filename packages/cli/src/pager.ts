@@ -19,7 +19,7 @@ const LESS_AT_END = 'RX+G'
  * The pager of the person: the words of `PAGER`, never read by a shell, or `less`. Undefined if it is empty or `cat`. It gets
  * text of which only our colours can move anything.
  */
-export function openPager(
+function openPager(
   { env }: Pick<CliContext, 'env'>,
   { atEnd = false }: { readonly atEnd?: boolean } = {},
 ): Pager | undefined {

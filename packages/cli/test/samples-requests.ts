@@ -2,7 +2,7 @@ import type { PermissionOption, QuestionRequest, RequestFacts, ToolCall } from '
 import type { AskedRequest } from '../src/render/request-content.js'
 import { session } from './samples.js'
 
-export const OPTIONS: readonly PermissionOption[] = [
+const OPTIONS: readonly PermissionOption[] = [
   { optionId: 'once', name: 'Allow', kind: 'allow_once' },
   { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },

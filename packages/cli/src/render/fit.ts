@@ -52,5 +52,16 @@ function measured(text: string): number {
 /** Each character for itself, with the mark that makes it a picture. */
 function columnsApart(text: string): number {
   const parts = stripVTControlCharacters(text).match(/.\uFE0F?/gsu) ?? []
-  return parts.reduce((sum, part) => sum + (isPlain(part) ? 1 : stringWidth(part)), 0)
+  return parts.reduce((sum, part) => sum + (isPlain(part) ? 1 : columnsOfCharacter(part)), 0)
+}
+
+const characters = new Map<string, number>()
+
+function columnsOfCharacter(character: string): number {
+  const found = characters.get(character)
+  if (found !== undefined) return found
+  const columns = stringWidth(character)
+  if (characters.size >= MAX_KNOWN) characters.clear()
+  characters.set(character, columns)
+  return columns
 }

@@ -17,7 +17,7 @@ export interface Column<Row> {
 const GAP = 2
 
 /** A table in at most `width` columns; the first line has the titles. */
-export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
+function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
   const { titles, line } = layoutTable(columns, rows, width)
   return [titles, ...rows.map(line)]
 }

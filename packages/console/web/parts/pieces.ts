@@ -24,6 +24,6 @@ export function piecesOf(text: string): readonly Piece[] {
 /** The nearest place before `at` that is not inside of a character. */
 function wholeCharacter(text: string, at: number): number {
   let end = at
-  while (end > at - 32 && /^[\p{M}\u200D\uFE0F\uDC00-\uDFFF]/u.test(text.slice(end, end + 2))) end--
+  while (end > at - 32 && /^(?:\p{M}|\u200D|\uFE0F|[\uDC00-\uDFFF])/u.test(text.slice(end, end + 2))) end--
   return end
 }

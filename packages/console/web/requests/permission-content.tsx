@@ -141,12 +141,13 @@ export function AddressFact({ url }: { readonly url: string }) {
 }
 
 function Change({ content: { path, oldText, newText } }: { readonly content: Extract<Content, { type: 'diff' }> }) {
-  const isNew = oldText === undefined || oldText === null
+  // An old text that already has a line hides it from the difference.
+  const about = oldText ? 'its old text is not compared with the file' : 'new, or its old text was not sent'
   return (
     <>
       <h3>
         Change of <Outside text={path} />
-        {isNew ? ' (new, or its old text was not sent)' : ''}
+        {`, as the agent shows it (${about})`}
       </h3>
       <Difference before={oldText ?? ''} after={newText} label="Change" />
     </>

@@ -19,7 +19,7 @@ export function boundedTitle(text: string): string {
   return chars.length <= TITLE_CHARS ? line : `${chars.slice(0, TITLE_CHARS - 1).join('')}…`
 }
 
-export function notificationText({ event, data }: Notification): NotificationText {
+function notificationText({ event, data }: Notification): NotificationText {
   const name = data.label ?? data.sessionId ?? data.hostId
   const where = data.workspace === undefined ? '' : ` (${data.workspace})`
   return { title: `agentproto: ${name}${where}`, text: TEXTS[event](data) }

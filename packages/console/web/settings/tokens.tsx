@@ -54,30 +54,7 @@ export function Tokens({ client: { tokens } }: { readonly client: Client }) {
           </li>
         ))}
       </ul>
-      <form
-        class="bar"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void create(new FormData(event.currentTarget))
-        }}
-      >
-        <label>
-          Name <input name="name" required autocomplete="off" spellcheck={false} />
-        </label>
-        <label>
-          May{' '}
-          <select name="scope">
-            {Object.entries(SCOPE_TEXT).map(([scope, words]) => (
-              <option key={scope} value={scope}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="submit" disabled={action.isBusy}>
-          Create token
-        </button>
-      </form>
+      <TokenForm isBusy={action.isBusy} onCreate={(form) => void create(form)} />
       {created === '' ? null : (
         <div role="status">
           <p>Copy the token now: it is shown only once.</p>
@@ -88,5 +65,39 @@ export function Tokens({ client: { tokens } }: { readonly client: Client }) {
         </div>
       )}
     </section>
+  )
+}
+
+interface TokenFormProps {
+  readonly isBusy: boolean
+  readonly onCreate: (form: FormData) => void
+}
+
+function TokenForm({ isBusy, onCreate }: TokenFormProps) {
+  return (
+    <form
+      class="bar"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onCreate(new FormData(event.currentTarget))
+      }}
+    >
+      <label>
+        Name <input name="name" required autocomplete="off" spellcheck={false} />
+      </label>
+      <label>
+        May{' '}
+        <select name="scope">
+          {Object.entries(SCOPE_TEXT).map(([scope, words]) => (
+            <option key={scope} value={scope}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit" disabled={isBusy}>
+        Create token
+      </button>
+    </form>
   )
 }

@@ -87,13 +87,13 @@ test('14.2.4 /diff opens the pager and comes back; /rewind shows its plan and as
   enter(screen, '/rewind')
   await screen.shows(/\? Set 1 file back to the end of turn 1\n {2}M {2}a\.txt\n {2}\[y\] rewind/)
   expect(readFileSync(file, 'utf8')).toContain('two')
-  // Keys count when the question could be read; one too many is typed into the line.
-  await expect.poll(() => (screen.press('n'), screen.now()), { timeout: 20_000, interval: 200 }).toMatch(/❯ n*\s*$/)
+  // Keys count when the question could be read, and not while one is held; one too many is typed into the line.
+  await expect.poll(() => (screen.press('n'), screen.now()), { timeout: 20_000, interval: 1_200 }).toMatch(/❯ n*\s*$/)
   expect(readFileSync(file, 'utf8')).toContain('two')
   screen.press('C-u')
   enter(screen, '/rewind 0')
   await screen.shows(/\? Set 1 file back to the start of the session\n {2}D {2}a\.txt\n/)
-  await expect.poll(() => (screen.press('y'), existsSync(file)), { timeout: 20_000, interval: 200 }).toBe(false)
+  await expect.poll(() => (screen.press('y'), existsSync(file)), { timeout: 20_000, interval: 1_200 }).toBe(false)
   await screen.shows(/1 file changed\.\nUndo it with: agentproto sessions rewind/)
 })
 

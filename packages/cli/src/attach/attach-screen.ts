@@ -4,7 +4,7 @@ import { cut } from '../render/fit.js'
 import { Transcript, type TranscriptOptions } from '../render/transcript.js'
 import { wrap } from '../render/wrap.js'
 import type { AttachAction } from './attach-action.js'
-import { commandHint, completeCommand, type Settings } from './command-completion.js'
+import { commandHint, completeCommand } from './command-completion.js'
 import { FinishedRows } from './finished-rows.js'
 import { isCtrl, isPastedText, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
@@ -136,7 +136,10 @@ export class AttachScreen {
       const action = this.#dialogs.key(key, now)
       return action?.type === 'answer' ? action : undefined
     }
-    if (this.#editor.search === undefined) return this.#lineKey(key)
+    return this.#editor.search === undefined ? this.#lineKey(key) : this.#searchKey(key, now)
+  }
+
+  #searchKey(key: Key, now: number): AttachAction | undefined {
     const passed = this.#editor.searchKey(key)
     return passed && this.key(passed, now)
   }
@@ -173,12 +176,7 @@ export class AttachScreen {
   }
 
   get #completion(): ReturnType<typeof completeCommand> {
-    return this.#editor.startsWith('/') ? completeCommand(this.#editor.text, this.#settings) : undefined
-  }
-
-  get #settings(): Settings {
-    const { config, permissionMode } = this.#status
-    return { config, permissionMode }
+    return this.#editor.startsWith('/') ? completeCommand(this.#editor.text, this.#status) : undefined
   }
 
   /** Whether a request gets the keys. None does while a line is typed: a key of the line must never answer a request. */
@@ -303,7 +301,7 @@ export class AttachScreen {
     { name, argument }: { readonly name: OwnCommandName; readonly argument: string },
   ): AttachAction | undefined {
     if (name === 'steer') return this.#steer(argument)
-    const result = ownCommandResult(name, argument, { ...this.#settings, turnCount: this.#status.turnCount })
+    const result = ownCommandResult(name, argument, this.#status)
     if ('action' in result) return result.action
     return 'say' in result ? this.say(...result.say) : this.#keep(line, result.refused)
   }

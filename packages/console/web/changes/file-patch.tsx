@@ -1,6 +1,7 @@
 import type { Client } from '@agentproto/client'
 import { useMemo } from 'preact/hooks'
-import { Outside, shown } from '../parts/outside.js'
+import { Outside } from '../parts/outside.js'
+import { shown } from '../parts/shown-text.js'
 import { runsOfPatch } from '../parts/patch-lines.js'
 import { UnifiedPatch } from '../parts/patch.js'
 import { Problem } from '../parts/problem.js'

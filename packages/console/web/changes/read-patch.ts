@@ -3,7 +3,7 @@ import type { ChangedFile } from './changed-files.js'
 import { queryOf, type Span } from './span.js'
 
 /** Longer patches are cut here, in characters: a page that shows more answers slowly. */
-export const PATCH_CHARS = 2 * 1024 * 1024
+const PATCH_CHARS = 2 * 1024 * 1024
 
 export interface ShownPatch {
   readonly text: string

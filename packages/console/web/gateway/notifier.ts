@@ -1,6 +1,6 @@
 import type { SessionRequest } from '@agentproto/client'
 import { computed, signal } from '@preact/signals'
-import { shown } from '../parts/outside.js'
+import { shown } from '../parts/shown-text.js'
 
 /** A preference of this browser, and no secret. */
 const STORED = 'agentproto.notify'

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Outside, shown } from './outside.js'
+import { Outside } from './outside.js'
+import { shown } from './shown-text.js'
 
 interface ConfirmButtonProps {
   readonly label: string

@@ -1,7 +1,7 @@
 import DOMPurify from 'dompurify'
 import { marked } from 'marked'
 import { useMemo } from 'preact/hooks'
-import { shown } from './outside.js'
+import { shown } from './shown-text.js'
 
 /** What an agent wrote, as Markdown. Its HTML is text, its images are links, and its links show where they lead. */
 export function Markdown({ text }: { readonly text: string }) {

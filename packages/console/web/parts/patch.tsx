@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import { Pieces, shown } from './outside.js'
+import { Pieces } from './outside.js'
+import { shown } from './shown-text.js'
 import { type PatchRun, runsOfPatch, runsOfTexts } from './patch-lines.js'
 
 interface DifferenceProps {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
-import { Outside, shown } from '../parts/outside.js'
+import { Outside } from '../parts/outside.js'
+import { shown } from '../parts/shown-text.js'
 import { Problem } from '../parts/problem.js'
 import { useAnswer } from '../parts/use-answer.js'
 import { costText } from '../sessions/figures.js'

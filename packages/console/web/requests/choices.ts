@@ -55,7 +55,7 @@ export function questionChoices(mode: 'form' | 'url'): readonly Choice[] {
   return [{ key: 'y', text, isPositive: true, leads: { action: 'accept' } }, DECLINE]
 }
 
-export const DECLINE: Choice = { key: 'n', text: 'Decline', isPositive: false, leads: { action: 'decline' } }
+const DECLINE: Choice = { key: 'n', text: 'Decline', isPositive: false, leads: { action: 'decline' } }
 
 type Options = AskedPermission['options']
 

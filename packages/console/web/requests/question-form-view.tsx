@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { Outside, shown } from '../parts/outside.js'
+import { Outside } from '../parts/outside.js'
+import { shown } from '../parts/shown-text.js'
 import { AnswerNote } from './answers.js'
 import { type RequestCardProps, useAnswering, withReason } from './answering.js'
 import { contentOf, type Field } from './question-form.js'

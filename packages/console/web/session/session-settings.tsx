@@ -1,7 +1,7 @@
 import type { ConfigRequest, PermissionMode, Session } from '@agentproto/client'
 import type { Gateway } from '../gateway/gateway.js'
 import { useCalling } from '../parts/calling.js'
-import { shown } from '../parts/outside.js'
+import { shown } from '../parts/shown-text.js'
 
 interface SettingsProps {
   readonly gateway: Gateway

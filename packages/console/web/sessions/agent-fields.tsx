@@ -1,6 +1,6 @@
 import type { AdapterSummary, WorkspacesFile } from '@agentproto/client'
 import { useState } from 'preact/hooks'
-import { shown } from '../parts/outside.js'
+import { shown } from '../parts/shown-text.js'
 import { PERMISSION_TEXT } from './start-request.js'
 
 /** Which agent, in which of its modes, and how its permission requests are answered. */

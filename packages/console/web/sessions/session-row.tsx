@@ -1,5 +1,6 @@
 import type { Session, SessionRequest } from '@agentproto/client'
-import { Outside, shown } from '../parts/outside.js'
+import { Outside } from '../parts/outside.js'
+import { shown } from '../parts/shown-text.js'
 import { addressOf } from '../router.js'
 import { ageText, costText } from './figures.js'
 

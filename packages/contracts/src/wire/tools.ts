@@ -40,7 +40,7 @@ const acknowledged = z.looseObject({ ok: z.boolean(), sessionId: z.string() })
 export const startSession = {
   name: 'start_agent_session',
   description: 'Start a coding agent in a folder, with or without a first prompt. Returns the session.',
-  input: spawnAgentSchema.omit({ loops: true }),
+  input: spawnAgentSchema.omit({ loops: true, requestTimeoutMs: true }),
   output: session,
   hints: { openWorld: true },
 } as const satisfies ToolDefinition

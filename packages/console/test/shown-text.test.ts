@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shown } from '../web/parts/outside.js'
+import { shown } from '../web/parts/shown-text.js'
 
 test.each([
   ['a mark that turns text around', 'a\u202Eb', 'a⟨U+202E⟩b'],

@@ -23,8 +23,8 @@ export interface Step {
   readonly text: string
 }
 
-/** What a host says before the words of the person: each in brackets, on a line of its own. */
-const NOTES = /^(?:\[[^\n]*\]\n)+/
+/** What a host says before the words of the person: sentences in brackets, each on a line of its own. */
+const NOTES = /^(?:\[[^\n]*\.\]\n)+/
 
 /** The steps of a prompt, which `;` separates; `\;` is a literal one. */
 export function promptSteps(text: string): readonly Step[] {

@@ -45,6 +45,8 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /workspaces': on('workspace-add', '/workspaces', { path: '/nowhere' }),
   'DELETE /workspaces/:slug': on('workspace-remove', '/workspaces/none'),
   'POST /workspaces/:slug/use': on('workspace-use', '/workspaces/none/use'),
+  'GET /notifications': READING,
+  'POST /notifications/test': on('notifications-test', '/notifications/test'),
   'GET /workspaces/:slug/rules': READING,
   'POST /workspaces/:slug/rules': on('rule-add', '/workspaces/none/rules', { decision: 'deny', toolKind: 'edit' }),
   'DELETE /workspaces/:slug/rules/:ruleId': on('rule-remove', '/workspaces/none/rules/x'),

@@ -25,16 +25,11 @@ export const answerRequestSchema = z.union([
       .describe('Make it a rule for the same call; a denial also for its command or path'),
     reason,
   }),
-  z
-    .strictObject({
-      action: z.enum(['accept', 'decline', 'cancel']),
-      content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
-      reason,
-    })
-    .refine(
-      (answer) => answer.action !== 'accept' || answer.reason === undefined,
-      'an accepted question has no reason',
-    ),
+  z.strictObject({
+    action: z.literal('accept'),
+    content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
+  }),
+  z.strictObject({ action: z.enum(['decline', 'cancel']), reason }),
 ])
 export type AnswerRequest = z.infer<typeof answerRequestSchema>
 
@@ -44,8 +39,7 @@ export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
     const { optionId, remember, reason: why } = given
     return { outcome: 'selected', optionId, ...defined({ remember, reason: why }) }
   }
-  const { action, content, reason: why } = given
-  if (action === 'decline') return { outcome: 'decline', ...defined({ reason: why }) }
-  if (action === 'cancel') return { outcome: 'cancelled', ...defined({ reason: why }) }
-  return { outcome: 'accept', ...defined({ content }) }
+  if (given.action === 'accept') return { outcome: 'accept', ...defined({ content: given.content }) }
+  const outcome = given.action === 'decline' ? 'decline' : 'cancelled'
+  return { outcome, ...defined({ reason: given.reason }) }
 }

@@ -65,6 +65,10 @@ test('a gateway whose home becomes read-only refuses changes, serves its data, a
   const first = await startDaemon({ home, through: disk.through, env: disk.env })
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
   await first.client.sessions.promptAndWait(id, { prompt: 'one' })
+  // The folder is recorded after the turn has ended.
+  await expect
+    .poll(async () => (await allEvents(first.client, id)).at(-1))
+    .toMatchObject({ type: 'checkpoint', turn: 1 })
   const before = await allEvents(first.client, id)
   disk.refuse(first.pid)
   const refused = first.client.sessions.start({ adapter: 'demo', cwd: home })

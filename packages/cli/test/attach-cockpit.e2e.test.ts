@@ -73,29 +73,33 @@ test('14.2.4 modes, models, permissions, cost and help are ours, with completion
   await screen.shows(/space before the slash[\s\S]*idle {3}\/help/)
 })
 
-test('14.2.4 /diff opens the pager and comes back; /rewind shows its plan and asks', needs('tmux', 'git'), async () => {
-  const { screen, cwd } = await attach([80, 24])
-  const file = join(cwd, 'a.txt')
-  enter(screen, 'write a.txt one')
-  await screen.shows(/── turn 1 · end_turn/)
-  enter(screen, 'write a.txt two')
-  await screen.shows(/── turn 2 · end_turn/)
-  enter(screen, '/diff')
-  await screen.shows(/\+two[\s\S]*\(END\)/)
-  screen.press('q')
-  await screen.shows(/\+two[\s\S]*idle {3}\/help[^\n]*\n❯/)
-  enter(screen, '/rewind')
-  await screen.shows(/\? Set 1 file back to the end of turn 1\n {2}M {2}a\.txt\n {2}\[y\] rewind/)
-  expect(readFileSync(file, 'utf8')).toContain('two')
-  // Keys count when the question could be read, and not while one is held; one too many is typed into the line.
-  await expect.poll(() => (screen.press('n'), screen.now()), { timeout: 20_000, interval: 1_200 }).toMatch(/❯ n*\s*$/)
-  expect(readFileSync(file, 'utf8')).toContain('two')
-  screen.press('C-u')
-  enter(screen, '/rewind 0')
-  await screen.shows(/\? Set 1 file back to the start of the session\n {2}D {2}a\.txt\n/)
-  await expect.poll(() => (screen.press('y'), existsSync(file)), { timeout: 20_000, interval: 1_200 }).toBe(false)
-  await screen.shows(/1 file changed\.\nUndo it with: agentproto sessions rewind/)
-})
+test.each(SIZES)(
+  '14.2.4 at %i×%i /diff opens the pager and comes back; /rewind shows its plan and asks',
+  needs('tmux', 'git'),
+  async (columns, rows) => {
+    const { screen, cwd } = await attach([columns, rows])
+    const file = join(cwd, 'a.txt')
+    enter(screen, 'write a.txt one')
+    await screen.shows(/── turn 1 · end_turn/)
+    enter(screen, 'write a.txt two')
+    await screen.shows(/── turn 2 · end_turn/)
+    enter(screen, '/diff')
+    await screen.shows(/\+two[\s\S]*\(END\)/)
+    screen.press('q')
+    await screen.shows(/\+two[\s\S]*idle {3}\/help[^\n]*\n❯/)
+    enter(screen, '/rewind')
+    await screen.shows(/\? Set 1 file back to the end of turn 1\n {2}M {2}a\.txt\n {2}\[y\] rewind/)
+    expect(readFileSync(file, 'utf8')).toContain('two')
+    // Keys count when the question could be read, and not while one is held; one too many is typed into the line.
+    await expect.poll(() => (screen.press('n'), screen.now()), { timeout: 20_000, interval: 1_200 }).toMatch(/❯ n*\s*$/)
+    expect(readFileSync(file, 'utf8')).toContain('two')
+    screen.press('C-u')
+    enter(screen, '/rewind 0')
+    await screen.shows(/\? Set 1 file back to the start of the session\n {2}D {2}a\.txt\n/)
+    await expect.poll(() => (screen.press('y'), existsSync(file)), { timeout: 20_000, interval: 1_200 }).toBe(false)
+    await screen.shows(/1 file changed\.\nUndo it with: agentproto sessions rewind/)
+  },
+)
 
 test('14.2.4 the history has prompts of earlier attaches, and PageUp shows the whole log', needs('tmux'), async () => {
   const prompts = Array.from({ length: 12 }, (_, index) => `remember number-${index + 1}`)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient, type Client } from '@agentproto/client'
 import { expect, test } from 'vitest'
+import { SIZES } from './attach-driver.js'
 import { cli, folder, serve } from './cli-process.js'
 import { ownAgent } from './own-agent.js'
 import { stable } from './screen.js'
@@ -183,6 +184,49 @@ test(
   },
 )
 
+test.each(SIZES)(
+  '14.2.1 at %i×%i a question is answered, a turn interrupted and a change read from the list',
+  { ...needs('tmux', 'git'), timeout: 120_000 },
+  async (columns, rows) => {
+    const { home, client } = await gateway()
+    const done = await client.sessions.start({ adapter: 'own', cwd: folder('done'), label: 'done' })
+    const { turn } = await client.sessions.prompt(done.id, { prompt: 'write note.txt tea' })
+    await client.sessions.waitTurn(done.id, turn)
+    await client.sessions.start({ adapter: 'own', cwd: home, label: 'loop', prompt: 'stream 1; hang' })
+    await client.sessions.start({ adapter: 'own', cwd: home, label: 'asks', prompt: 'ask made.txt hello' })
+    const screen = terminal(['sessions', '--watch'], home, { columns, rows })
+    await screen.shows(/^1 needs you · 1 working · 1 idle/m)
+    screen.press('Tab')
+    await screen.shows(/❯ waiting +asks/)
+    screen.press('y')
+    await screen.shows(/made\.txt[\s\S]*(?:Press one key|It can be allowed when)/)
+    screen.press('n')
+    await screen.shows(/^0 need you/m)
+    expect(existsSync(join(home, 'made.txt'))).toBe(false)
+    screen.press('/')
+    screen.type('loop')
+    screen.press('Enter')
+    await screen.shows(/❯ busy +loop/)
+    screen.press('x')
+    await screen.shows(/The turn of loop was interrupted/)
+    screen.press('/')
+    screen.press('C-u')
+    screen.type('done')
+    screen.press('Enter')
+    await screen.shows(/❯ idle +done/)
+    screen.press('d')
+    await screen.shows(/Changes of done[\s\S]*\+tea/)
+    screen.press('q')
+    await screen.shows(/❯ idle +done/)
+    screen.press('?')
+    await screen.shows(/Keys of the list/)
+    screen.press('q')
+    await screen.shows(/❯ idle +done/)
+    screen.press('q')
+    await screen.shows(/exit code 0/)
+  },
+)
+
 test(
   '14.2.1 a bare --attach attaches to the only running session, or lets choose; without a terminal it lists',
   { ...needs('tmux'), timeout: 120_000 },
@@ -241,5 +285,7 @@ test('14.2.5 a session does not seem to wait for what was asked in a turn that i
   await client.sessions.prompt(id, { prompt: 'question' })
   await expect.poll(async () => (await cli(['sessions'], { home })).stdout).toMatch(/waiting +asked +\? Which colour/)
   await client.sessions.interrupt(id)
-  await expect.poll(async () => (await cli(['sessions'], { home })).stdout).toMatch(/idle +asked +\[user\] question/)
+  await expect
+    .poll(async () => (await cli(['sessions'], { home })).stdout)
+    .toMatch(/idle +asked +(?:\[user\] question|The answer was)/)
 })

@@ -75,7 +75,7 @@ export type AgentAnswer =
       readonly remember?: RuleLifetime
       readonly reason?: string
     }
-  | { readonly outcome: 'accept'; readonly content?: Readonly<Record<string, unknown>> }
+  | { readonly outcome: 'accept'; readonly content?: Readonly<Record<string, unknown>>; readonly reason?: string }
   | { readonly outcome: 'decline'; readonly reason?: string }
   | { readonly outcome: 'cancelled'; readonly reason?: string }
 

@@ -156,12 +156,18 @@ test.each([
 test('output of a descendant that came while the host was busy is read after the process itself ended', async () => {
   const dir = scratch()
   const [go, done] = [join(dir, 'go'), join(dir, 'done')]
-  const timers: (() => void)[] = []
+  const timers = new Set<() => void>()
+  const runAll = (): void => {
+    for (const run of [...timers]) {
+      timers.delete(run)
+      run()
+    }
+  }
   const clock = {
     now: () => 0,
     after: (_: number, run: () => void) => {
-      timers.push(run)
-      return { cancel: () => void timers.splice(timers.indexOf(run), 1) }
+      timers.add(run)
+      return { cancel: () => void timers.delete(run) }
     },
   }
   const orphan = `trap '' TERM; while ! [ -e ${go} ]; do :; done; echo late; : > ${done}`
@@ -170,14 +176,14 @@ test('output of a descendant that came while the host was busy is read after the
   await expect.poll(() => lines).toEqual(['early'])
   writeFileSync(go, '')
   while (!existsSync(done));
-  for (const run of timers.splice(0)) run()
+  runAll()
   expect((await agent.closed, lines)).toEqual(['early', 'late'])
   // The clock moves only by hand, and the orphan may not have been gone yet when it last did.
   let isEnded = false
   void agent.terminate().finally(() => (isEnded = true))
   await expect
     .poll(() => {
-      for (const run of timers.splice(0)) run()
+      runAll()
       return isEnded
     })
     .toBe(true)

@@ -7,6 +7,7 @@ import { notifyOf } from './notifier.js'
 /** `away`: it does not answer, and is tried again. `locked`: this browser has to log in. */
 export type Connection = 'connecting' | 'connected' | 'away' | 'locked'
 
+const RETRY_MS = 2_000
 /** Longer than any sleep of a laptop. */
 const RECONNECT_MS = 7 * 24 * 3_600_000
 
@@ -76,12 +77,23 @@ export class Gateway {
     await this.#readWaiting()
   }
 
+  /** Until this browser has to log in. A follower that fails at its first connect is started again. */
   async #follow(): Promise<void> {
     this.connection.value = 'connecting'
+    while (await this.#watch()) {
+      this.connection.value = 'away'
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+    this.connection.value = 'locked'
+  }
+
+  /** @returns whether to try again */
+  async #watch(): Promise<boolean> {
     try {
       for await (const change of this.client.watch({ onState: (state) => this.#setState(state) })) this.#apply(change)
+      return true
     } catch (thrown) {
-      this.connection.value = isAgentprotoError(thrown) && thrown.code === 'unauthorized' ? 'locked' : 'away'
+      return !(isAgentprotoError(thrown) && thrown.code === 'unauthorized')
     }
   }
 

@@ -26,10 +26,10 @@ export const answerRequestSchema = z.union([
     reason,
   }),
   z.strictObject({
-    action: z.literal('accept'),
+    action: z.enum(['accept', 'decline', 'cancel']),
     content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
+    reason,
   }),
-  z.strictObject({ action: z.enum(['decline', 'cancel']), reason }),
 ])
 export type AnswerRequest = z.infer<typeof answerRequestSchema>
 
@@ -39,7 +39,7 @@ export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
     const { optionId, remember, reason: why } = given
     return { outcome: 'selected', optionId, ...defined({ remember, reason: why }) }
   }
-  if (given.action === 'accept') return { outcome: 'accept', ...defined({ content: given.content }) }
-  const outcome = given.action === 'decline' ? 'decline' : 'cancelled'
-  return { outcome, ...defined({ reason: given.reason }) }
+  const { action, content, reason: why } = given
+  if (action === 'accept') return { outcome: 'accept', ...defined({ content, reason: why }) }
+  return { outcome: action === 'decline' ? 'decline' : 'cancelled', ...defined({ reason: why }) }
 }

@@ -154,7 +154,7 @@ export const resumeSession = {
   hints: { destructive: false, openWorld: true },
 } as const satisfies ToolDefinition
 
-const [byOption, accepted] = answerRequestSchema.options
+const [byOption, byAction] = answerRequestSchema.options
 
 export const answerRequest = {
   name: 'answer_agent_request',
@@ -165,8 +165,8 @@ export const answerRequest = {
     requestId: z.string().min(1),
     optionId: byOption.shape.optionId.optional(),
     remember: byOption.shape.remember,
-    action: z.enum(['accept', 'decline', 'cancel']).optional(),
-    content: accepted.shape.content,
+    action: byAction.shape.action.optional(),
+    content: byAction.shape.content,
   }),
   output: z.looseObject({ requestId: z.string(), sessionId: z.string(), state: z.enum(REQUEST_STATES) }),
 } as const satisfies ToolDefinition

@@ -158,10 +158,9 @@ test('output of a descendant that came while the host was busy is read after the
   const [go, done] = [join(dir, 'go'), join(dir, 'done')]
   const timers = new Set<() => void>()
   const runAll = (): void => {
-    for (const run of [...timers]) {
-      timers.delete(run)
-      run()
-    }
+    const due = [...timers]
+    timers.clear()
+    for (const run of due) run()
   }
   const clock = {
     now: () => 0,

@@ -1,9 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { FailedFilesReporter } from './tooling/failed-files-reporter.ts'
 import { PlainCountReporter } from './tooling/plain-count-reporter.ts'
 
 // Tests read the workspace packages' TypeScript, not their dist: a fresh clone tests without building.
 const conditions = ['@agentproto/source', 'module', 'node', 'development|production']
+
+// Where `tooling/test-twice.sh` wants the list of failed files.
+const failedFiles = process.env['FAILED_FILES']
 
 export default defineConfig({
   resolve: { conditions },
@@ -19,7 +23,11 @@ export default defineConfig({
     globalSetup: ['./tooling/leftovers.ts'],
     // Limits are for what hangs, not for what is slow: a busy machine must not fail a test. vitest's own for `poll` is a second.
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    reporters: ['default', new PlainCountReporter()],
+    reporters: [
+      'default',
+      new PlainCountReporter(),
+      ...(failedFiles === undefined ? [] : [new FailedFilesReporter(failedFiles)]),
+    ],
     projects: [
       {
         extends: true,

@@ -48,6 +48,14 @@ const row = (
 ): Row => ({ name, tool, args, http })
 
 const ROWS: readonly Row[] = [
+  // First: later rows leave sessions in mid-turn, whose records differ from one call to the next.
+  row('list_agent_sessions', () => ({ limit: 2, onlyAlive: true }), [
+    // MCP lists what AIP-46 says of a session, and what it waits for.
+    async ({ sessions }) => {
+      const page = await sessions.list({ limit: 2, onlyAlive: true })
+      return { ...page, sessions: page.sessions.map(listed) }
+    },
+  ]),
   row('start_agent_session', ({ cwd }) => ({ adapter: 'demo', cwd, label: 'x', prompt: 'hi' }), [
     ({ sessions }, { cwd }) => sessions.start({ adapter: 'demo', cwd, label: 'x', prompt: 'hi' }),
   ]),
@@ -77,13 +85,6 @@ const ROWS: readonly Row[] = [
   row('prompt_agent_session', ({ idle }) => ({ sessionId: idle, prompt: '' }), [
     ({ sessions }, { idle }) => sessions.prompt(idle, { prompt: '' }),
     'prompt with nothing',
-  ]),
-  row('list_agent_sessions', () => ({ limit: 2, onlyAlive: true }), [
-    // MCP lists what AIP-46 says of a session, and what it waits for.
-    async ({ sessions }) => {
-      const page = await sessions.list({ limit: 2, onlyAlive: true })
-      return { ...page, sessions: page.sessions.map(listed) }
-    },
   ]),
   row('list_agent_sessions', () => ({ limit: 0 }), [({ sessions }) => sessions.list({ limit: 0 }), 'list nothing']),
   row('list_agent_sessions', () => ({ after: 'nowhere' }), [

@@ -1,0 +1,19 @@
+import { writeFileSync } from 'node:fs'
+import type { Reporter, TestModule } from 'vitest/node'
+
+/**
+ * Writes the files whose tests failed, one on a line, so that `tooling/test-twice.sh` can run them again alone. A failure
+ * that belongs to no file (an error outside of all tests, a process left behind) leaves the list empty: the run stays failed.
+ */
+export class FailedFilesReporter implements Reporter {
+  readonly #path: string
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const failed = modules.filter((module) => module.state() === 'failed').map((module) => module.relativeModuleId)
+    writeFileSync(this.#path, unhandledErrors.length > 0 ? '' : failed.map((file) => `${file}\n`).join(''))
+  }
+}

@@ -128,20 +128,21 @@ test('what each package exports', () => {
       mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
       scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
-      Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
-      AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
-      AgentProcessInfo AgentSignal AgentSink ArmConnectOptions ArmConnection ArmLimits ArmSession
-      CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint
-      CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
-      DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
-      FolderChanges HomeLayout KEPT_REASONS KeptPath KeptReason LEFT_OUT_REASONS Launch LeftOut
+      Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AdoptAgent AdoptedAgent AdoptedSession
+      AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent
+      AgentCliInfo AgentEnd AgentKeeper AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions
+      ArmConnectOptions ArmConnection ArmLimits ArmSession CHANGE_STATUSES CONTINUATION_STRATEGIES
+      ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint CheckpointRequest CheckpointResult
+      ConfigChange ContinuationStrategy CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord
+      EventBatch EventQueue EventRecord EventStore FileChange FolderChanges HomeLayout KEPT_REASONS
+      KEPT_STREAMS KeptAgent KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut
       LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree
       MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
       PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
-      RunningAgent SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
+      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
       SessionWorktrees SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredLog
-      StoredSession StoredSpawn StoredWorktree TranscriptTurn UsageMeter Worktree WorktreePreparation
-      WorktreeStatus Worktrees homeFrom homeLayout transcriptPreamble
+      StoredSession StoredSpawn StoredWorktree StreamOffsets TranscriptTurn UsageMeter Worktree
+      WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout transcriptPreamble
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -242,7 +243,7 @@ test('the error codes', () => {
     git_unavailable git_failed repository_invalid branch_invalid worktree_unsaved worktree_setup_failed
     merge_conflict checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed
     agent_exited termination_failed timeout cancelled storage_failed storage_corrupt listen_failed
-    daemon_not_running daemon_running shutting_down internal"
+    daemon_not_running daemon_running keeper_unavailable not_adoptable shutting_down internal"
   `)
 })
 

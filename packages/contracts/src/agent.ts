@@ -1,4 +1,5 @@
 // What arms, adapters, stores and sandboxes implement. Every export is named here.
+export type { AdoptAgent, AdoptedAgent } from './agent/adopted-agent.js'
 export type {
   AgentEnd,
   AgentProcessInfo,
@@ -24,15 +25,20 @@ export type {
   AgentCliInfo,
 } from './agent/agent-cli-client.js'
 export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './agent/protocol-arm.js'
+export { KEPT_STREAMS } from './agent/kept-agent.js'
+export type { Launch } from './agent/launch.js'
+export type { AgentKeeper, KeptAgent, KeptRange, KeptStream, StreamOffsets } from './agent/kept-agent.js'
 export type {
+  AdoptedSession,
+  ArmAdoptOptions,
   ArmConnection,
   ArmConnectOptions,
   ArmLimits,
   ArmSession,
-  Launch,
   OpenSessionOptions,
   Protocol,
   ProtocolArm,
+  RunningTurn,
 } from './agent/protocol-arm.js'
 export { EventQueue } from './agent/event-queue.js'
 export { CONTINUATION_STRATEGIES } from './agent/adapter-catalog.js'

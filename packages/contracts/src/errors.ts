@@ -134,6 +134,8 @@ export const ERRORS = {
   listen_failed: row(500, 'The gateway cannot listen on this address', usage),
   daemon_not_running: row(503, 'No gateway is running', { retryable: true }),
   daemon_running: row(409, 'A gateway is already running for this home'),
+  keeper_unavailable: row(503, 'The keeper of the agents cannot be reached', { retryable: true }),
+  not_adoptable: row(409, 'The agent cannot be taken over'),
   shutting_down: row(503, 'The gateway is shutting down', { retryable: true }),
   internal: row(500, 'Internal error'),
 } as const satisfies Record<string, ErrorRow>

@@ -21,6 +21,8 @@ export interface AgentSink {
    * ends; `signal` aborts when the agent withdraws it.
    */
   ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer>
+  /** How much is stored: what is emitted from now on comes after it. Absent where nothing outlives the host. */
+  mark?(): number
 }
 
 /** An MCP server that the agent launches, in ACP's shape. */
@@ -113,6 +115,8 @@ export interface RunningAgent {
   readonly agentSessionId: string
   readonly process?: AgentProcessInfo
   readonly sandbox?: SessionSandbox
+  /** Whether it outlives its host. */
+  readonly kept?: boolean
   /** Whether the agent received the instructions through its own channel; otherwise the host sends them with a prompt. */
   readonly instructed?: boolean
   /** What the start could not apply, for people. */

@@ -8,6 +8,8 @@ import type {
   SessionOrigin,
 } from './agent.js'
 import type { Clock } from '../clock.js'
+import type { AgentKeeper, KeptAgent } from './kept-agent.js'
+import type { Launch } from './launch.js'
 import type { ContentBlock } from '../wire/content-block.js'
 import type { AgentInfo, StoredAgentSession } from '../session.js'
 import type { TraceContext } from '../trace-context.js'
@@ -19,20 +21,6 @@ import type { TraceContext } from '../trace-context.js'
 
 export const PROTOCOLS = ['acp', 'mcp', 'proprietary'] as const
 export type Protocol = (typeof PROTOCOLS)[number]
-
-/** What is launched: directly, never through a shell. */
-export interface Launch {
-  /** Absolute path of an executable; ignored if the profile of the arm says that nothing is launched. */
-  readonly command: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  /** Further folders of the agent, checked together with `cwd`. */
-  readonly additionalDirectories?: readonly string[]
-  /** The whole environment; nothing is inherited beside it. */
-  readonly env: Readonly<Record<string, string>>
-  /** Value of `AGENTPROTO_SESSION_ID` in `env`, used to find stray descendants. */
-  readonly marker: string
-}
 
 /** Time limits in milliseconds. */
 export type ArmLimits = { readonly [Limit in keyof typeof DEFAULT_ARM_LIMITS]: number }
@@ -61,6 +49,32 @@ export interface ArmConnectOptions {
   readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   /** The part of the manifest that only this arm parses. */
   readonly profile?: unknown
+  /** Where the process is started so that it outlives this host, and its key there; absent for a process of this host. */
+  readonly keep?: { readonly keeper: AgentKeeper; readonly key: string }
+}
+
+/** Goes on with an agent that an earlier host started. `launch` is what it was started with. */
+export interface ArmAdoptOptions extends Omit<ArmConnectOptions, 'keep'> {
+  readonly agent: KeptAgent
+}
+
+/** A session of an adopted agent, before anything of it was read. */
+export interface AdoptedSession extends ArmSession {
+  /** What {@link AgentSink.mark} gave at the idle point from which the agent's output is read again. */
+  readonly mark: number
+  /**
+   * Begins to read. What an earlier host has emitted since the idle point is emitted again, in the same order; requests
+   * of the agent that were answered are not asked again.
+   */
+  begin(): RunningTurn | undefined
+}
+
+/** A turn whose prompt an earlier host has sent. */
+export interface RunningTurn {
+  /** As {@link ArmSession.send} of its prompt. */
+  readonly done: Promise<void>
+  /** The earlier host has cancelled it. */
+  readonly cancelling: boolean
 }
 
 export interface OpenSessionOptions {
@@ -105,4 +119,9 @@ export interface ProtocolArm {
   readonly protocol: Protocol
   /** Rejects only after all spawned processes are gone. */
   connect(options: ArmConnectOptions): Promise<ArmConnection>
+  /**
+   * Goes on with a kept agent and its one session; absent where the protocol cannot. A rejection leaves the agent running.
+   * @throws `not_adoptable` when what was kept does not suffice
+   */
+  adopt?(options: ArmAdoptOptions, sink: AgentSink): Promise<{ connection: ArmConnection; session: AdoptedSession }>
 }

@@ -1,0 +1,67 @@
+import type { AgentProcessInfo, ProcessExit } from './agent.js'
+import type { Launch } from './launch.js'
+
+/**
+ * Agents whose pipes are held by a process of their own, the keeper, so that they outlive their gateway. A gateway that
+ * starts adopts them: it reads again what was kept since the last idle point, and goes on.
+ */
+
+export const KEPT_STREAMS = ['stdin', 'stdout', 'stderr'] as const
+/** `stdin` is what was accepted for the agent, so that the next gateway knows which of it the agent has. */
+export type KeptStream = (typeof KEPT_STREAMS)[number]
+
+/** Offsets in bytes since the start of the agent. */
+export type StreamOffsets = Readonly<Record<KeptStream, number>>
+
+/** What is kept of a stream. */
+export interface KeptRange {
+  /** Offset of the oldest byte that is kept. */
+  readonly first: number
+  /** Offset of the next byte. */
+  readonly next: number
+}
+
+/** Starts agents that outlive the caller, and finds those of an earlier caller. */
+export interface AgentKeeper {
+  /**
+   * Spawns an agent, directly and in a process group of its own. A repeat with the same key gives the same agent.
+   * @param facts as in {@link KeptAgent.acknowledge}
+   * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`; `keeper_unavailable`
+   */
+  spawn(key: string, launch: Launch, facts: string): Promise<KeptAgent>
+  /** The agent of an earlier caller; undefined when there is none. @throws `keeper_unavailable` */
+  adopt(key: string): Promise<KeptAgent | undefined>
+}
+
+/** One agent as its only controller sees it. */
+export interface KeptAgent {
+  readonly process: AgentProcessInfo
+  /** What the last {@link acknowledge} stored, or the spawn. */
+  readonly facts: string
+  /** What was kept when this controller began. */
+  readonly kept: Readonly<Record<KeptStream, KeptRange>>
+  /**
+   * Reads a stream from an offset and follows it; ends when the stream has ended and all of it was read. Nothing more is read
+   * from the keeper while the caller does not take the next chunk.
+   */
+  read(stream: KeptStream, from: number): AsyncIterable<Buffer>
+  /**
+   * Writes to the agent's stdin, in order and once: what was accepted is delivered whatever happens to the caller. A promise is
+   * returned while the keeper holds as much as it may; it never rejects. An agent that ended drops it.
+   */
+  write(bytes: string): void | Promise<void>
+  /** Closes stdin. */
+  endInput(): void
+  /**
+   * Forgets what is before these offsets and stores the facts, both or neither.
+   * @param facts what a later caller needs to go on from here, opaque to the keeper, at most 256 KiB
+   * @param isBusy whether it works: an idle agent that no gateway serves is ended after a while
+   */
+  acknowledge(upTo: StreamOffsets, facts: string, isBusy: boolean): Promise<void>
+  /** Settles when the process ended; never rejects. */
+  readonly exit: Promise<ProcessExit>
+  /** Settles with a reason when the keeper can no longer be reached, or another gateway took the agent over. */
+  readonly lost: Promise<string>
+  /** Forgets an agent that has ended, with all that is kept of it. */
+  release(): Promise<void>
+}

@@ -12,7 +12,7 @@ import { PartView } from '../transcript/part-view.js'
 
 /** One session: what it said and did, what it asks, and a box to prompt it. */
 export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; readonly id: string }) {
-  const feed = useMemo(() => new SessionFeed(gateway.client, id), [gateway, id])
+  const feed = useMemo(() => new SessionFeed(gateway, id), [gateway, id])
   useEffect(() => () => feed.close(), [feed])
   const [hasEvents, setHasEvents] = useState(false)
   const session = gateway.sessions.value.get(id)

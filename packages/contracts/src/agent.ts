@@ -50,7 +50,16 @@ export type { TranscriptTurn } from './agent/transcript.js'
 export { homeFrom, homeLayout } from './agent/home-layout.js'
 export type { DaemonRecord, HomeLayout } from './agent/home-layout.js'
 export type { EventBatch, EventRecord, EventStore, LogCondition, StoredLog } from './event-log.js'
-export type { MeteredTurn, RuleStore, SessionStore, StoredSession, StoredSpawn, UsageMeter } from './session-store.js'
+export type {
+  MeteredTurn,
+  RuleStore,
+  SessionStore,
+  StoredKept,
+  StoredPrompt,
+  StoredSession,
+  StoredSpawn,
+  UsageMeter,
+} from './session-store.js'
 export { CHANGE_STATUSES, KEPT_REASONS, LEFT_OUT_REASONS, NOW, SKIP_REASONS } from './agent/change-store.js'
 export type {
   Abortable,

@@ -2,7 +2,9 @@ import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter
 import type { ConfigChange, McpServer } from './agent/agent.js'
 import type { StoredWorktree } from './agent/session-worktrees.js'
 import type { Session } from './session.js'
+import type { TraceContext } from './trace-context.js'
 import type { Budget, Cost, LoopLimits, Usage } from './usage.js'
+import type { ContentBlock } from './wire/content-block.js'
 import type { PermissionRule, SessionRequest, Turn } from './wire/session-responses.js'
 
 /** What must survive a restart and is not in the log of the session. */
@@ -24,8 +26,26 @@ export interface StoredSession {
   readonly agentStartedAt?: string
   /** The child, so that a later host can find it: never signalled unless both match. */
   readonly process?: { readonly pid: number; readonly startTime: string }
+  /** Present while its agent outlives the host: what the next host needs to go on and the log does not say. */
+  readonly kept?: StoredKept
   /** What it used; absent in records of older versions. */
   readonly meter?: UsageMeter
+}
+
+export interface StoredKept {
+  /** Prompts that wait for their turn, in order; the first has the number after the last turn of the record. */
+  readonly queue: readonly StoredPrompt[]
+  /** The next prompt begins with the transcript of the conversation, or with that files were set back. */
+  readonly context: { readonly transcript?: string; readonly isRewound?: true }
+}
+
+export interface StoredPrompt {
+  readonly content: readonly ContentBlock[]
+  readonly trace?: TraceContext
+  /** ISO-8601. */
+  readonly queuedAt: string
+  readonly isInterrupting: boolean
+  readonly isStopped: boolean
 }
 
 /** What the events of a session say about its usage, up to one of them. */

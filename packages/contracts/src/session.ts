@@ -186,6 +186,8 @@ export interface Session {
   readonly turnCount: number
   /** How many of them were never sent, since the turn before them was stopped; absent for none. */
   readonly unsentTurns?: number
+  /** Its agent outlives the gateway: the next gateway goes on with it. Absent otherwise, and after its end. */
+  readonly kept?: true
   readonly turn: SessionTurn
   readonly lastActiveAt: string
   readonly connection: 'connected' | 'disconnected'

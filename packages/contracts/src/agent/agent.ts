@@ -23,6 +23,8 @@ export interface AgentSink {
   ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer>
   /** How much is stored: what is emitted from now on comes after it. Absent where nothing outlives the host. */
   mark?(): number
+  /** Of an adopted agent: an earlier host has asked this and delivered the answer. In the order of `emit` and `ask`. */
+  answered?(request: AgentRequest): void
 }
 
 /** An MCP server that the agent launches, in ACP's shape. */

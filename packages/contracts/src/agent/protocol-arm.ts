@@ -60,11 +60,16 @@ export interface ArmAdoptOptions extends Omit<ArmConnectOptions, 'keep'> {
 
 /** A session of an adopted agent, before anything of it was read. */
 export interface AdoptedSession extends ArmSession {
-  /** What {@link AgentSink.mark} gave at the idle point from which the agent's output is read again. */
+  /**
+   * What {@link AgentSink.mark} gave at the idle point from which the agent's output is read again. The last idle point of a
+   * turn is the moment before its prompt is written, so that its mark is behind the prompt in the log.
+   */
   readonly mark: number
+  /** Settles when everything was emitted that was kept when the agent was adopted; never rejects. Pending before `begin`. */
+  readonly caughtUp: Promise<void>
   /**
    * Begins to read. What an earlier host has emitted since the idle point is emitted again, in the same order; requests
-   * of the agent that were answered are not asked again.
+   * of the agent that were answered are not asked again, but named to {@link AgentSink.answered}.
    */
   begin(): RunningTurn | undefined
 }

@@ -140,9 +140,10 @@ test('what each package exports', () => {
       MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
       PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
       RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
-      SessionWorktrees SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredLog
-      StoredSession StoredSpawn StoredWorktree StreamOffsets TranscriptTurn UsageMeter Worktree
-      WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout transcriptPreamble
+      SessionWorktrees SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize
+      StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamOffsets
+      TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout
+      transcriptPreamble
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

@@ -126,6 +126,7 @@ const record: Shape<Session> = {
   killedAt: 'optional',
   health: 'optional',
   failedResumes: 'optional',
+  kept: 'optional',
   expiresAt: 'optional',
   resumedHow: 'optional',
   instructed: 'optional',

@@ -135,6 +135,7 @@ test('what each package exports', () => {
       ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint CheckpointRequest CheckpointResult
       ConfigChange ContinuationStrategy CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord
       EventBatch EventQueue EventRecord EventStore FileChange FolderChanges HomeLayout KEPT_REASONS
+<<<<<<< Updated upstream
       KEPT_STREAMS KeptAgent KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut
       LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree
       MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
@@ -144,6 +145,17 @@ test('what each package exports', () => {
       StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamOffsets
       TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout
       transcriptPreamble
+=======
+      KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS
+      Launch LeftOut LeftOutReason LogCondition MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult
+      MergeStrategy MergeWorktree MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest
+      ProcessExit Protocol ProtocolArm PruneRequest PruneResult RepositoryAccess RepositoryFolders
+      RewindRequest RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace
+      SecretStatus SessionOrigin SessionStore SessionWorktrees SkipReason StartAgent StartAgentOptions
+      StateRef StdioMcpServer StoreSize StoredLog StoredSession StoredSpawn StoredWorktree StreamOffsets
+      TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout
+      keptFactsText readKeptFacts transcriptPreamble
+>>>>>>> Stashed changes
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

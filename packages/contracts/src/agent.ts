@@ -27,7 +27,9 @@ export type {
 export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './agent/protocol-arm.js'
 export { KEPT_STREAMS } from './agent/kept-agent.js'
 export type { Launch } from './agent/launch.js'
-export type { AgentKeeper, KeptAgent, KeptRange, KeptStream, StreamOffsets } from './agent/kept-agent.js'
+export type { AgentKeeper, KeptAgent, KeptLoss, KeptRange, KeptStream, StreamOffsets } from './agent/kept-agent.js'
+export { keptFactsText, MAX_FACTS_BYTES, readKeptFacts } from './agent/kept-facts.js'
+export type { KeptFacts } from './agent/kept-facts.js'
 export type {
   AdoptedSession,
   ArmAdoptOptions,

@@ -33,6 +33,13 @@ export interface AgentKeeper {
   adopt(key: string): Promise<KeptAgent | undefined>
 }
 
+/** Why a controller has lost its agent. An agent that another controller took over must not be ended by the first. */
+export interface KeptLoss {
+  readonly cause: 'unreachable' | 'taken-over'
+  /** For people. */
+  readonly reason: string
+}
+
 /** One agent as its only controller sees it. */
 export interface KeptAgent {
   readonly process: AgentProcessInfo
@@ -60,8 +67,8 @@ export interface KeptAgent {
   acknowledge(upTo: StreamOffsets, facts: string, isBusy: boolean): Promise<void>
   /** Settles when the process ended; never rejects. */
   readonly exit: Promise<ProcessExit>
-  /** Settles with a reason when the keeper can no longer be reached, or another gateway took the agent over. */
-  readonly lost: Promise<string>
+  /** Settles when this controller has lost the agent; never rejects. */
+  readonly lost: Promise<KeptLoss>
   /** Forgets an agent that has ended, with all that is kept of it. */
   release(): Promise<void>
 }

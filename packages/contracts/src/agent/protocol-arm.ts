@@ -8,6 +8,7 @@ import type {
   SessionOrigin,
 } from './agent.js'
 import type { Clock } from '../clock.js'
+import type { Json } from '../json.js'
 import type { AgentKeeper, KeptAgent } from './kept-agent.js'
 import type { Launch } from './launch.js'
 import type { ContentBlock } from '../wire/content-block.js'
@@ -49,8 +50,11 @@ export interface ArmConnectOptions {
   readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   /** The part of the manifest that only this arm parses. */
   readonly profile?: unknown
-  /** Where the process is started so that it outlives this host, and its key there; absent for a process of this host. */
-  readonly keep?: { readonly keeper: AgentKeeper; readonly key: string }
+  /**
+   * Where the process is started so that it outlives this host, its key there, and what the host itself needs to go on with
+   * it ({@link KeptFacts.host}); absent for a process of this host.
+   */
+  readonly keep?: { readonly keeper: AgentKeeper; readonly key: string; readonly host?: Json }
 }
 
 /** Goes on with an agent that an earlier host started. `launch` is what it was started with. */
@@ -72,6 +76,8 @@ export interface AdoptedSession extends ArmSession {
    * of the agent that were answered are not asked again, but named to {@link AgentSink.answered}.
    */
   begin(): RunningTurn | undefined
+  /** Settles when all output that was kept at the adoption was emitted again; after {@link begin}. */
+  readonly replayed: Promise<void>
 }
 
 /** A turn whose prompt an earlier host has sent. */

@@ -72,14 +72,15 @@ test('what each package exports', () => {
     @agentproto/changes/testing
       ChangeStoreSubject testChangeStore
     @agentproto/client
-      AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient
-      BrowserCodeRequest CallOptions Caller Client ClientOptions ConfigRequest ConnectionState ErrorCode
-      EventGap EventsPage Fetch FetchInit FetchReader FetchResponse FollowEventsOptions FollowOptions
-      FollowOutputOptions ForkRequest GatewayAddress Health KillReason NotificationsClient
-      OnConnectionState OutputItem OutputLine PermissionMode PermissionRule PermissionsClient Problem
-      PromptAccepted PromptRequest RuleScope Session SessionChange SessionEvent SessionFilter SessionPage
-      SessionRequest SessionStatus SessionsClient SpawnAgentRequest TraceContext Turn TurnResult
-      WatchOptions Workspace WorkspacesClient WorkspacesFile createClient isAgentprotoError
+      AdapterOption AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest
+      ArchiveClient BrowserCodeRequest CallOptions Caller Client ClientOptions ConfigRequest
+      ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit FetchReader FetchResponse
+      FollowEventsOptions FollowOptions FollowOutputOptions ForkRequest GatewayAddress Health KillReason
+      NotificationsClient OnConnectionState OutputItem OutputLine PermissionMode PermissionRule
+      PermissionsClient Problem PromptAccepted PromptRequest RuleScope Session SessionChange SessionEvent
+      SessionFilter SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest TraceContext
+      Turn TurnResult WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
+      isAgentprotoError
     @agentproto/console
       consoleFolder
     @agentproto/contracts
@@ -128,34 +129,23 @@ test('what each package exports', () => {
       mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
       scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
-      Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AdoptAgent AdoptedAgent AdoptedSession
-      AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent
-      AgentCliInfo AgentEnd AgentKeeper AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions
-      ArmConnectOptions ArmConnection ArmLimits ArmSession CHANGE_STATUSES CONTINUATION_STRATEGIES
-      ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint CheckpointRequest CheckpointResult
-      ConfigChange ContinuationStrategy CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord
-      EventBatch EventQueue EventRecord EventStore FileChange FolderChanges HomeLayout KEPT_REASONS
-<<<<<<< Updated upstream
-      KEPT_STREAMS KeptAgent KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut
-      LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree
-      MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
-      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
-      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
+      Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent AdoptedAgent
+      AdoptedSession AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions
+      AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd AgentKeeper AgentProcessInfo AgentSignal AgentSink
+      ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits ArmSession CHANGE_STATUSES
+      CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint
+      CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
+      DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
+      FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange
+      KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition MAX_FACTS_BYTES
+      MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn NOW
+      OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm PruneRequest
+      PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore RunningAgent
+      RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
       SessionWorktrees SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize
       StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamOffsets
       TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout
-      transcriptPreamble
-=======
-      KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS
-      Launch LeftOut LeftOutReason LogCondition MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult
-      MergeStrategy MergeWorktree MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest
-      ProcessExit Protocol ProtocolArm PruneRequest PruneResult RepositoryAccess RepositoryFolders
-      RewindRequest RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace
-      SecretStatus SessionOrigin SessionStore SessionWorktrees SkipReason StartAgent StartAgentOptions
-      StateRef StdioMcpServer StoreSize StoredLog StoredSession StoredSpawn StoredWorktree StreamOffsets
-      TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout
       keptFactsText readKeptFacts transcriptPreamble
->>>>>>> Stashed changes
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

@@ -188,3 +188,29 @@ test('12.C7 an own adapter is removed with its agent; a bundled one is refused',
   const bundled = await cli(['adapters', 'remove', 'codex'], options)
   expect([bundled.code, bundled.stderr]).toEqual([2, expect.stringContaining('it ships with agentproto')])
 })
+
+test('15.3 show lists the modes, models and options that a start may choose', async () => {
+  const options = await added({
+    modes: [{ id: 'plan', description: 'Changes nothing', bin_args_append: ['--plan'] }, { id: 'quiet' }],
+    models: { default: 'a', allowed: ['a', 'b'] },
+    options: [
+      { id: 'effort', type: 'enum', enum: ['low', 'high'], default: 'low', bin_args_template: ['--effort', '{value}'] },
+      { id: 'steps', type: 'integer', min: 1, max: 9, description: 'At most', bin_args_template: ['--s', '{value}'] },
+      { id: 'fast', type: 'boolean', bin_args_append_when_true: ['--fast'] },
+      { id: 'name', type: 'string', bin_args_template: ['--name={value}'] },
+    ],
+  })
+  const { stdout, stderr } = await cli(['adapters', 'show', 'shop'], options)
+  expect(stderr).toBe('')
+  const rows = stdout.split('\n').filter((line) => /^ {2}(?:mode|model|models|option) /.test(line))
+  expect(rows.map((row) => row.trim().replace(/ +/, ' '))).toEqual([
+    'mode plan: Changes nothing',
+    'mode quiet',
+    'model a by default',
+    'models a, b',
+    'option effort (low, high; default low)',
+    'option steps (whole number from 1 up to 9): At most',
+    'option fast (true or false)',
+    'option name (text)',
+  ])
+})

@@ -26,7 +26,7 @@ export {
   type Workspace,
   type WorkspacesFile,
 } from '@agentproto/contracts'
-export type { AdapterSummary } from '@agentproto/contracts/agent'
+export type { AdapterOption, AdapterSummary } from '@agentproto/contracts/agent'
 export type {
   AddRuleRequest,
   AnswerRequest,

@@ -1,12 +1,20 @@
+import type { AdapterOption } from '@agentproto/client'
 import { expect, test } from 'vitest'
 import { promptSize, startRequest } from '../web/sessions/start-request.js'
 import { textOf } from '../web/sessions/text-file.js'
 
 test('15.3 an empty form is a start with nothing but the agent', () => {
-  expect(startRequest({ adapter: 'demo', label: ' ', prompt: '\n', cost: '', options: '' }, [])).toEqual({
+  expect(startRequest({ adapter: 'demo', label: ' ', prompt: '\n', cost: '' }, {})).toEqual({
     adapter: 'demo',
   })
 })
+
+const OPTIONS = [
+  { id: 'effort', type: 'enum', enum: ['low', 'high'], default: 'low' },
+  { id: 'steps', type: 'integer', min: 1 },
+  { id: 'note', type: 'string' },
+  { id: 'unset', type: 'string' },
+] as const satisfies readonly AdapterOption[]
 
 test('15.3 a start says all that was filled in', () => {
   const fields = {
@@ -21,9 +29,12 @@ test('15.3 a start says all that was filled in', () => {
     cost: '1.5',
     currency: 'eur',
     turns: '3',
-    options: 'effort=high\nfast=true\nsteps=3\nnote=a=b',
+    'option:effort': 'high',
+    'option:steps': '3',
+    'option:note': 'a=b',
+    'option:other': 'is of another agent',
   }
-  expect(startRequest(fields, [])).toEqual({
+  expect(startRequest(fields, { options: OPTIONS })).toEqual({
     adapter: 'demo',
     workspaceSlug: 'one',
     mode: 'plan',
@@ -32,12 +43,12 @@ test('15.3 a start says all that was filled in', () => {
     label: 'a',
     prompt: 'hello',
     budget: { cost: { amount: 1.5, currency: 'EUR' }, turns: 3 },
-    options: { effort: 'high', fast: true, steps: 3, note: 'a=b' },
+    options: { effort: 'high', steps: 3, note: 'a=b' },
   })
 })
 
 test('15.3 a folder wins over the workspace, and a worktree without a branch gets a new one', () => {
-  expect(startRequest({ adapter: 'demo', workspace: 'one', cwd: '/x', worktree: 'on' }, [])).toEqual({
+  expect(startRequest({ adapter: 'demo', workspace: 'one', cwd: '/x', worktree: 'on' }, {})).toEqual({
     adapter: 'demo',
     cwd: '/x',
     worktree: true,
@@ -45,16 +56,15 @@ test('15.3 a folder wins over the workspace, and a worktree without a branch get
 })
 
 test('15.3 an unknown permission mode is never sent, and what is no number is said', () => {
-  expect(startRequest({ adapter: 'demo', permissionMode: 'constructor' }, [])).toEqual({ adapter: 'demo' })
-  expect(() => startRequest({ adapter: 'demo', tokens: '12x' }, [])).toThrow(
+  expect(startRequest({ adapter: 'demo', permissionMode: 'constructor' }, {})).toEqual({ adapter: 'demo' })
+  expect(() => startRequest({ adapter: 'demo', tokens: '12x' }, {})).toThrow(
     'The budget of tokens is a number. Given: 12x',
   )
-  expect(() => startRequest({ adapter: 'demo', options: 'fast' }, [])).toThrow('Given: fast')
 })
 
 test('15.3 text files are sent with the prompt, and count for its size', () => {
   const files = [{ name: 'a.txt', text: 'content' }]
-  expect(startRequest({ adapter: 'demo', prompt: 'look' }, files).prompt).toEqual([
+  expect(startRequest({ adapter: 'demo', prompt: 'look' }, { files }).prompt).toEqual([
     { type: 'text', text: 'look' },
     { type: 'text', text: 'File a.txt:\n\ncontent' },
   ])

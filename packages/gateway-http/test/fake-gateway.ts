@@ -25,6 +25,9 @@ const demo: AdapterSummary = {
   installed: true,
   source: 'bundled',
   modes: [],
+  modeDescriptions: {},
+  models: {},
+  options: [],
   session: { mode: 'persistent' },
 }
 

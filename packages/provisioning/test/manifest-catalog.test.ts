@@ -168,3 +168,34 @@ test('the adapters of a workspace are found only while the owner trusts its fold
   await trust.distrust(path)
   expect(await found()).toEqual([])
 })
+
+test('15.3 the catalogue says what each mode, model and option is, without its arguments', async () => {
+  const { root, folders, catalog, put } = setup()
+  folders.push({ path: root, source: 'user' })
+  put(root, 'plain')
+  put(root, 'rich', RICH)
+  expect(await catalog.get('plain')).toMatchObject({ modes: [], modeDescriptions: {}, models: {}, options: [] })
+  const { modes, modeDescriptions, models, options } = await catalog.get('rich')
+  expect({ modes, modeDescriptions, models }).toEqual({
+    modes: ['plan', 'quiet'],
+    modeDescriptions: { plan: 'Changes nothing' },
+    models: { default: 'a', allowed: ['a', 'b'] },
+  })
+  expect(options).toEqual([
+    { id: 'model', type: 'string', description: 'What thinks' },
+    { id: 'effort', type: 'enum', enum: ['low', 'high'], default: 'low' },
+    { id: 'steps', type: 'integer', default: 3, min: 1, max: 9 },
+    { id: 'fast', type: 'boolean', default: false },
+  ])
+})
+
+const RICH = `modes:
+  - { id: plan, description: Changes nothing, bin_args_append: [--plan] }
+  - { id: quiet }
+models: { default: a, allowed: [a, b] }
+options:
+  - { id: model, type: string, description: What thinks, env: { NO_SUCH_MODEL: '{value}' } }
+  - { id: effort, type: enum, enum: [low, high], default: low, bin_args_template: [--effort, '{value}'] }
+  - { id: steps, type: integer, default: 3, min: 1, max: 9, bin_args_template: [--steps, '{value}'] }
+  - { id: fast, type: boolean, default: false, bin_args_append_when_true: [--fast] }
+`

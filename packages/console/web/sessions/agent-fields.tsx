@@ -1,6 +1,8 @@
 import type { AdapterSummary, WorkspacesFile } from '@agentproto/client'
 import { useState } from 'preact/hooks'
+import { Described } from '../parts/described.js'
 import { shown } from '../parts/shown-text.js'
+import { OptionFields } from './option-fields.js'
 import { PERMISSION_TEXT } from './start-request.js'
 
 /** Which agent, in which of its modes, and how its permission requests are answered. */
@@ -22,19 +24,7 @@ export function AgentFields({ adapters }: { readonly adapters: readonly AdapterS
           ))}
         </select>
       </label>
-      {chosen === undefined || chosen.modes.length === 0 ? null : (
-        <label>
-          Mode
-          <select key={slug} name="mode">
-            <option value="">as the agent starts</option>
-            {chosen.modes.map((mode) => (
-              <option key={mode} value={mode}>
-                {shown(mode)}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {chosen === undefined ? null : <ModeField key={`mode ${slug}`} adapter={chosen} />}
       <label>
         Permission requests
         <select name="permissionMode">
@@ -45,7 +35,36 @@ export function AgentFields({ adapters }: { readonly adapters: readonly AdapterS
           ))}
         </select>
       </label>
+      {chosen === undefined ? null : <OptionFields key={`options ${slug}`} adapter={chosen} />}
     </>
+  )
+}
+
+/** The modes of the agent, and what the chosen one does. */
+function ModeField({ adapter: { modes, modeDescriptions } }: { readonly adapter: AdapterSummary }) {
+  const [chosen, setChosen] = useState('')
+  if (modes.length === 0) return null
+  return (
+    <Described text={modeDescriptions[chosen]}>
+      {(about) => (
+        <label>
+          Mode
+          <select
+            name="mode"
+            value={chosen}
+            onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+            {...about}
+          >
+            <option value="">as the agent starts</option>
+            {modes.map((mode) => (
+              <option key={mode} value={mode}>
+                {shown(mode)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </Described>
   )
 }
 

@@ -1,8 +1,8 @@
-/** What the session may use, and the agent's own options. */
+/** What the session may use. */
 export function BudgetFields() {
   return (
     <details>
-      <summary>Budget and options</summary>
+      <summary>Budget</summary>
       <div class="pair-of-fields">
         <Amount name="cost" label="Cost" step="any" />
         <label>
@@ -12,10 +12,6 @@ export function BudgetFields() {
         <Amount name="turns" label="Turns" step="1" />
         <Amount name="minutes" label="Minutes of work" step="any" />
       </div>
-      <label>
-        Options of the agent, one on each line
-        <textarea name="options" rows={2} placeholder="effort=high" spellcheck={false} />
-      </label>
     </details>
   )
 }

@@ -21,10 +21,13 @@ export function StartDialog({ client, onClose }: StartDialogProps) {
   const known = useAnswer(() => Promise.all([client.adapters.list(), client.workspaces.list()]), '')
   const action = useAction()
   useEffect(() => dialog.current?.showModal(), [])
+  const requestOf = (form: HTMLFormElement) => {
+    const fields = fieldsOf(form)
+    const adapter = known.value?.[0].find(({ slug }) => slug === fields['adapter'])
+    return startRequest(fields, { files, ...(adapter && { options: adapter.options }) })
+  }
   const start = async (form: HTMLFormElement): Promise<void> => {
-    const session = await action.run(() =>
-      client.sessions.start({ ...startRequest(fieldsOf(form), files), idempotencyKey: newKey() }),
-    )
+    const session = await action.run(() => client.sessions.start({ ...requestOf(form), idempotencyKey: newKey() }))
     if (session === undefined) return
     onClose()
     goTo({ name: 'session', id: session.id })

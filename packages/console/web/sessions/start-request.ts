@@ -1,4 +1,5 @@
-import type { SpawnAgentRequest } from '@agentproto/client'
+import type { AdapterOption, SpawnAgentRequest } from '@agentproto/client'
+import { chosenOptions } from './option-values.js'
 
 /** What the gateway takes as one prompt, in bytes. */
 export const PROMPT_BYTES = 4 * 1024 * 1024
@@ -11,15 +12,22 @@ export interface TextFile {
 /** The fields of the form, by their names; those that are not filled in are empty or absent. */
 export type StartFields = Readonly<Record<string, string>>
 
+/** What a start has beside its fields. */
+export interface StartParts {
+  readonly files?: readonly TextFile[]
+  /** Those that the chosen agent has. */
+  readonly options?: readonly AdapterOption[]
+}
+
 /** @throws Error with what to correct, for the fields that the gateway would not see */
-export function startRequest(fields: StartFields, files: readonly TextFile[]): SpawnAgentRequest {
+export function startRequest(fields: StartFields, { files = [], options = [] }: StartParts): SpawnAgentRequest {
   const field = (name: string): string => fields[name]?.trim() ?? ''
   return {
     adapter: field('adapter'),
     prompt: promptOf(fields['prompt'] ?? '', files),
     mode: field('mode') || undefined,
     label: field('label') || undefined,
-    options: optionsOf(field('options')),
+    options: chosenOptions(options, fields),
     permissionMode: permissionModeOf(field('permissionMode')),
     worktree: fields['worktree'] === undefined ? undefined : worktreeOf(field('branch'), field('base')),
     budget: budgetOf(field),
@@ -40,26 +48,6 @@ function promptOf(prompt: string, files: readonly TextFile[]): SpawnAgentRequest
 /** The bytes of a prompt with its files, nearly: the gateway counts exactly. */
 export const promptSize = (prompt: string, files: readonly TextFile[]): number =>
   new TextEncoder().encode(JSON.stringify(promptOf(prompt, files) ?? '')).length
-
-/** Lines such as `effort=high`; `true`, `false` and numbers are what they say. */
-function optionsOf(lines: string): SpawnAgentRequest['options'] {
-  if (lines === '') return undefined
-  return Object.fromEntries(
-    lines
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .map((line) => {
-        const at = line.indexOf('=')
-        if (at <= 0) throw new Error(`An option is a name, = and a value, such as effort=high. Given: ${line}`)
-        return [line.slice(0, at).trim(), valueOf(line.slice(at + 1).trim())]
-      }),
-  )
-}
-
-function valueOf(text: string): string | number | boolean {
-  if (text === 'true' || text === 'false') return text === 'true'
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
-}
 
 const worktreeOf = (branch: string, base: string): SpawnAgentRequest['worktree'] =>
   branch === '' && base === '' ? true : { ...(branch === '' ? {} : { branch }), ...(base === '' ? {} : { base }) }

@@ -33,6 +33,22 @@ export const adapterRemoved = z.object({
   agentRemoved: z.boolean(),
 })
 
+const optionBase = { id: z.string(), description: z.string().optional() }
+const adapterOption = z.discriminatedUnion('type', [
+  z.object({ ...optionBase, type: z.literal('boolean'), default: z.boolean().optional() }),
+  z.object({
+    ...optionBase,
+    type: z.literal('integer'),
+    default: z.int().optional(),
+    min: z.int().optional(),
+    max: z.int().optional(),
+  }),
+  z.object({ ...optionBase, type: z.literal('string'), default: z.string().optional() }),
+  z.object({ ...optionBase, type: z.literal('enum'), default: z.string().optional(), enum: z.array(z.string()) }),
+])
+/** AIP-45 `options`: a value that a start may set, with the members that its type has. */
+export type AdapterOption = ValueOf<typeof adapterOption>
+
 export const adapter = z.object({
   slug: z.string(),
   name: z.string(),
@@ -50,6 +66,12 @@ export const adapter = z.object({
   unverified: z.array(z.string()).optional(),
   /** Ids of its modes. */
   modes: z.array(z.string()),
+  /** What its modes do, by id; modes whose manifest does not say it are absent. */
+  modeDescriptions: z.record(z.string(), z.string()),
+  /** Those that it allows: any if `allowed` is absent. The model of a start is its option `model`. */
+  models: z.object({ default: z.string().optional(), allowed: z.array(z.string()).optional() }),
+  /** In the order of the manifest. */
+  options: z.array(adapterOption),
   session: of<AdapterSessionPolicy>(z.object({ mode: z.enum(['ephemeral', 'persistent', 'resumable']) })),
 })
 export type AdapterSummary = ValueOf<typeof adapter>

@@ -1,10 +1,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
-import type { AdapterCatalog, AdapterSummary } from '@agentproto/contracts/agent'
+import { AgentprotoError, defined } from '@agentproto/contracts'
+import type { AdapterCatalog, AdapterOption, AdapterSummary } from '@agentproto/contracts/agent'
 import { sessionPolicy } from '@agentproto/driver-agent-cli'
 import { launchHints } from '@agentproto/driver-agent-cli/installation'
-import type { AgentCliManifest } from '@agentproto/manifest'
+import type { AgentCliManifest, Option } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { catalogPath, readCatalogue } from '@agentproto/adapters'
 import { ADAPTER_SLUG } from '../adapter-slug.js'
@@ -170,9 +170,38 @@ export class ManifestCatalog implements AdapterCatalog {
       source,
       ...(installed ? {} : { installHint: `agentproto adapters install ${manifest.id}` }),
       ...(unverified.length === 0 ? {} : { unverified }),
-      modes: manifest.modes.map(({ id }) => id),
+      ...offersOf(manifest),
       session: sessionPolicy(manifest),
     }
+  }
+}
+
+/** What a start may choose, without the arguments and variables that pass it to the agent. */
+function offersOf({ modes, models, options }: AgentCliManifest): Offers {
+  return {
+    modes: modes.map(({ id }) => id),
+    modeDescriptions: Object.fromEntries(
+      modes.flatMap(({ id, description }) => (description === undefined ? [] : [[id, description]])),
+    ),
+    models: defined({ default: models.default, allowed: models.allowed }),
+    options: options.map(optionOf),
+  }
+}
+
+type Offers = Pick<AdapterSummary, 'modes' | 'modeDescriptions' | 'models' | 'options'>
+
+function optionOf(option: Option): AdapterOption {
+  const { id, description } = option
+  const base = { id, ...defined({ description }) }
+  switch (option.type) {
+    case 'boolean':
+      return { ...base, type: option.type, ...defined({ default: option.default }) }
+    case 'integer':
+      return { ...base, type: option.type, ...defined({ default: option.default, min: option.min, max: option.max }) }
+    case 'string':
+      return { ...base, type: option.type, ...defined({ default: option.default }) }
+    case 'enum':
+      return { ...base, type: option.type, enum: option.enum, ...defined({ default: option.default }) }
   }
 }
 

@@ -3,6 +3,7 @@ import type { AdapterState } from '@agentproto/contracts/wire'
 import type { CommandResult, Define } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, type CliContext } from '../../cli-context.js'
+import { choiceRows } from '../../render/adapter-choices.js'
 import type { Paint } from '../../render/paint.js'
 import { oneLine } from '../../render/printable.js'
 
@@ -21,10 +22,10 @@ async function show(context: CliContext, slug: string): Promise<CommandResult> {
 }
 
 function details(summary: AdapterSummary, state: AdapterState, paint: Paint): string[] {
-  const rows: string[][] = [
+  const rows: (readonly string[])[] = [
     ['version', `${summary.version} of the manifest, ${summary.source}`],
     ['protocol', summary.protocol],
-    ['modes', summary.modes.join(', ') || 'none'],
+    ...choiceRows(summary),
     ['installed', installation(state, paint)],
     ['needs', `a version in ${state.versionRange}`],
     ...state.setup.map(({ id, state: step, kind }) => [
@@ -41,7 +42,7 @@ function details(summary: AdapterSummary, state: AdapterState, paint: Paint): st
     `${paint.cyan(summary.slug)}  ${paint.bold(oneLine(summary.name))}`,
     `  ${oneLine(summary.description)}`,
     '',
-    ...rows.map(([title = '', text]) => `  ${paint.dim(title.padEnd(11))}${text}`),
+    ...rows.map(([title = '', text = '']) => `  ${paint.dim(title.padEnd(11))}${text}`),
   ]
 }
 

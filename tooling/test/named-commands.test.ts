@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createProgram } from '../../packages/cli/src/program.ts'
-import { OTHER_WORDS } from '../../packages/cli/src/usage/other-words.ts'
+import { OTHER_WORDS } from '../../packages/cli/src/usage-errors/other-words.ts'
 import { pages } from '../markdown.ts'
 import { namedCommands, problemOf } from '../named-commands.ts'
 import { ROOT } from '../packages.ts'

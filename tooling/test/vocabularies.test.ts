@@ -9,7 +9,7 @@ interface Decided extends Vocabulary {
 /** A vocabulary that is a list `as const`, found by its last member. */
 const listOf = (name: string, file: string, { last, decidedIn }: List): Decided => {
   const member = `new-${name.replaceAll(' ', '-')}`
-  const [lastMember = ''] = /^'[a-z-]+'/.exec(last) ?? []
+  const [lastMember = ''] = /^'[a-z_-]+'/.exec(last) ?? []
   const extended = last.replace(lastMember, `${lastMember}, '${member}'`)
   return { name, file: `packages/${file}`, replace: [last, extended], member, decidedIn }
 }
@@ -46,6 +46,14 @@ const VOCABULARIES: readonly Decided[] = [
   listOf('install method', 'manifest/src/agent-cli-manifest.ts', {
     last: "'vendored'] as const",
     decidedIn: ['manifest/src/normalise-agent-cli.ts'],
+  }),
+  listOf('kind of tool', 'contracts/src/content.ts', {
+    last: "'other',\n] as const",
+    decidedIn: ['contracts/src/requests/request-text.ts'],
+  }),
+  listOf('kind of permission option', 'contracts/src/agent-request.ts', {
+    last: "'reject_always'] as const",
+    decidedIn: ['contracts/src/requests/request-text.ts', 'contracts/src/requests/permission-choices.ts'],
   }),
   listOf('scope', 'contracts/src/principal.ts', {
     last: "'admin'] as const",

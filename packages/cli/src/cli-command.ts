@@ -1,6 +1,6 @@
 import { Command, type HelpContext, Option } from 'commander'
 import type { CliContext } from './cli-context.js'
-import { unknownWord, UsageProblem } from './usage/usage-problem.js'
+import { unknownWord, UsageProblem } from './usage-errors/usage-problem.js'
 
 /** What a command prints when it is done. */
 export interface CommandResult {

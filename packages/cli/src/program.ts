@@ -6,10 +6,10 @@ import { paintFor, print, printJson, type CliContext } from './cli-context.js'
 import { addCommands } from './commands.js'
 import { addCompleteCommand } from './completion/complete-command.js'
 import { withConnectionStep } from './connection-steps.js'
-import type { CommandTree } from './usage/usage-error.js'
-import { withLastStep } from './usage/last-step.js'
-import { withMeantName } from './usage/meant-name.js'
-import { UsageProblem } from './usage/usage-problem.js'
+import type { CommandTree } from './usage-errors/usage-error.js'
+import { withLastStep } from './usage-errors/last-step.js'
+import { withMeantName } from './usage-errors/meant-name.js'
+import { UsageProblem } from './usage-errors/usage-problem.js'
 import { version } from './version.js'
 
 const HELP = `
@@ -68,7 +68,7 @@ async function runCommand(context: CliContext, argv: readonly string[]): Promise
     if (!(thrown instanceof UsageProblem)) throw running === undefined ? thrown : withLastStep(running, thrown)
     const meant = await meaning(thrown, argv)
     if (meant !== undefined) return runCommand(context, meant)
-    const { usageError } = await import('./usage/usage-error.js')
+    const { usageError } = await import('./usage-errors/usage-error.js')
     throw await usageError(await commandTree(context), thrown, argv)
   }
 }
@@ -82,7 +82,7 @@ function withoutHelpWord(argv: readonly string[]): readonly string[] {
 
 async function meaning(problem: UsageProblem, argv: readonly string[]): Promise<readonly string[] | undefined> {
   const [{ meaningOf }, { children }] = await Promise.all([
-    import('./usage/suggestions.js'),
+    import('./usage-errors/suggestions.js'),
     import('./commands/sessions/sessions.js'),
   ])
   return meaningOf(problem, argv, Object.keys(children))

@@ -1,6 +1,6 @@
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
-import { withMeantName } from '../src/usage/meant-name.js'
+import { withMeantName } from '../src/usage-errors/meant-name.js'
 
 function messageFor(argv: readonly string[], known: readonly unknown[]): string {
   const error = new AgentprotoError('session_not_found', 'No session has this id or label', {

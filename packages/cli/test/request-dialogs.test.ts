@@ -253,6 +253,14 @@ test('14.1.1 a form: pasted text is a value and never submits; Escape and n decl
   expect(other.wait(300).press('n')).toMatchObject({ answer: { action: 'decline' } })
 })
 
+test('15.2 a field that takes any texts takes several, separated by commas', () => {
+  const schema = { properties: { tags: { type: 'array', items: { type: 'string' } } } }
+  const screen = new Screen([question({ schema })], [120, 24]).wait(300)
+  expect(screen.draw()).toContain('several by comma')
+  screen.key({ text: 'one, two words,', name: 'paste' })
+  expect(screen.wait(1_001).press('return')).toMatchObject({ answer: { content: { tags: ['one', 'two words'] } } })
+})
+
 test('14.1.1 an answer is given once; the request can be answered again when nothing came of it', () => {
   const screen = new Screen([permissionFor()]).wait(300)
   expect(screen.press('y')).toBeDefined()

@@ -34,6 +34,21 @@ export type {
   RequestFacts,
   RequestPath,
 } from './agent-request.js'
+export { hasSecondStep, permissionChoices, questionChoices } from './requests/permission-choices.js'
+export type { Choice, ChoiceContext } from './requests/permission-choices.js'
+export { emptyValue, formFields, readNumber, unknownChoice } from './requests/question-form.js'
+export type { FormField, FormValue } from './requests/question-form.js'
+export {
+  hostText,
+  jsonText,
+  PERMISSION_OPTION_TEXT,
+  planText,
+  ruleText,
+  TOOL_KIND_TEXT,
+  toolContentText,
+  toolInputText,
+} from './requests/request-text.js'
+export type { Quote } from './requests/request-text.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
 export type { RuleLifetime, RuleScope } from './permission-rule.js'
 export { CHECKPOINT_SKIP_REASONS, HOST_EVENT_CHECKS, HOST_EVENT_TYPES } from './host-event.js'

@@ -1,4 +1,4 @@
-import { AgentprotoError, defined } from '@agentproto/contracts'
+import { AgentprotoError, defined, type FormField } from '@agentproto/contracts'
 import type { Question, Terminal } from '@agentproto/runtime'
 import { FieldInput } from '../attach/field-input.js'
 import { isCtrl, type Key } from '../attach/keyboard.js'
@@ -9,7 +9,7 @@ import { paintFor, print, type CliContext } from '../cli-context.js'
 import { cut } from '../render/fit.js'
 import type { Frame } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
-import { fieldHint, type Field } from '../requests/question-form.js'
+import { fieldHint } from '../requests/question-form.js'
 
 /**
  * The terminal for the questions, pages and programs of a setup; undefined when there is none.
@@ -56,7 +56,7 @@ function answerOf(read: ReturnType<FieldInput['key']>): { readonly answer: strin
   return { answer: typeof read.value === 'boolean' || typeof read.value === 'string' ? read.value : '' }
 }
 
-function fieldOf({ prompt, type, options = [], default: fallback }: Question): Field {
+function fieldOf({ prompt, type, options = [], default: fallback }: Question): FormField {
   const kind = type === 'select' ? 'choice' : type === 'boolean' ? 'boolean' : 'text'
   return {
     name: 'value',

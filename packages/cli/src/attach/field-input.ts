@@ -1,15 +1,16 @@
-import { readField, type Field } from '../requests/question-form.js'
+import type { FormField } from '@agentproto/contracts'
+import { readField } from '../requests/question-form.js'
 import type { Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
 
 /** The line in which the value of a field is typed. */
 export class FieldInput {
-  field: Field
+  field: FormField
   /** What is wrong with the last submitted text; empty when nothing is. */
   problem = ''
   readonly #editor = new LineEditor()
 
-  constructor(field: Field) {
+  constructor(field: FormField) {
     this.field = field
   }
 

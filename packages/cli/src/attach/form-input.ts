@@ -1,18 +1,19 @@
+import type { FormField } from '@agentproto/contracts'
 import { exactLine } from '../render/exact.js'
 import { columnsOf, cut } from '../render/fit.js'
 import type { Frame } from '../render/paint.js'
-import { fieldHint, type Field } from '../requests/question-form.js'
+import { fieldHint } from '../requests/question-form.js'
 import { FieldInput } from './field-input.js'
 import type { Key } from './keyboard.js'
 
 /** The fields of a question, typed one after the other. */
 export class FormInput {
-  readonly #fields: readonly [Field, ...Field[]]
+  readonly #fields: readonly [FormField, ...FormField[]]
   readonly #input: FieldInput
   readonly #content: Record<string, unknown> = {}
   #at = 0
 
-  constructor(fields: readonly [Field, ...Field[]]) {
+  constructor(fields: readonly [FormField, ...FormField[]]) {
     this.#fields = fields
     this.#input = new FieldInput(fields[0])
   }

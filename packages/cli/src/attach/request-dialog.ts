@@ -1,11 +1,10 @@
-import type { QuestionRequest } from '@agentproto/contracts'
+import { formFields, hasSecondStep, type QuestionRequest } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
 import { exactLine, wrapExact } from '../render/exact.js'
 import { columnsOf, cut } from '../render/fit.js'
 import type { Frame } from '../render/paint.js'
 import { type AskedRequest, isWhole, requestContent, requestHeading } from '../render/request-content.js'
-import { type Choice, permissionChoices, questionChoices } from '../requests/choices.js'
-import { fieldsOf } from '../requests/question-form.js'
+import { choicesOf, type KeyedChoice } from '../requests/choices.js'
 import { ContentWindow } from './content-window.js'
 import { FormInput } from './form-input.js'
 import { type KeyGuard, REFUSAL_TEXT } from './key-guard.js'
@@ -28,12 +27,14 @@ export type DialogResult = { readonly answer: AnswerRequest } | { readonly leave
 export class RequestDialog {
   readonly #asked: AskedRequest
   readonly #guard: KeyGuard
-  readonly #choices: readonly Choice[]
+  readonly #choices: readonly KeyedChoice[]
   readonly #form: FormInput | undefined
   readonly #window = new ContentWindow()
   #content: { readonly rows: readonly string[]; readonly frame: Frame } | undefined
   /** The choices of a second key, while they are shown. */
-  #second: { readonly choice: Choice; readonly leads: readonly Choice[]; readonly window: ContentWindow } | undefined
+  #second:
+    | { readonly choice: KeyedChoice; readonly leads: readonly KeyedChoice[]; readonly window: ContentWindow }
+    | undefined
   #isShown = false
   #note = ''
 
@@ -42,7 +43,7 @@ export class RequestDialog {
     this.#guard = guard
     const { request } = asked
     this.#form = request.kind === 'question' ? formOf(request) : undefined
-    this.#choices = request.kind === 'permission' ? permissionChoices(asked, request.options) : questionChoices(request)
+    this.#choices = choicesOf(asked)
   }
 
   /** Whether text is typed into it now. */
@@ -137,9 +138,9 @@ export class RequestDialog {
     return undefined
   }
 
-  #choose(choice: Choice, now: number): DialogResult | undefined {
+  #choose(choice: KeyedChoice, now: number): DialogResult | undefined {
     const { leads } = choice
-    if (isSecond(leads)) {
+    if (hasSecondStep(leads)) {
       this.#open(choice, leads, now)
       return undefined
     }
@@ -158,7 +159,7 @@ export class RequestDialog {
   #escape(now: number): DialogResult | undefined {
     this.#note = ''
     if (this.#second === undefined && this.#form !== undefined) {
-      const decline: Choice = {
+      const decline: KeyedChoice = {
         keys: ['n'],
         text: 'Decline the question',
         isPositive: false,
@@ -173,7 +174,7 @@ export class RequestDialog {
     return wasForm ? { leave: true } : undefined
   }
 
-  #open(choice: Choice, leads: readonly Choice[], now: number): void {
+  #open(choice: KeyedChoice, leads: readonly KeyedChoice[], now: number): void {
     this.#second = { choice, leads, window: new ContentWindow() }
     this.#guard.restart(now)
   }
@@ -185,21 +186,19 @@ export class RequestDialog {
 }
 
 function formOf(request: QuestionRequest): FormInput | undefined {
-  const fields = request.mode === 'form' ? fieldsOf(request.schema) : []
+  const fields = request.mode === 'form' ? formFields(request.schema) : []
   const [first, ...others] = fields
   return first === undefined ? undefined : new FormInput([first, ...others])
 }
 
 /** A key in the wrong case is meant, too, unless the other case means something else. */
-const choiceOf = (choices: readonly Choice[], text: string): Choice | undefined =>
+const choiceOf = (choices: readonly KeyedChoice[], text: string): KeyedChoice | undefined =>
   choices.find(({ keys }) => keys.includes(text)) ?? choices.find(({ keys }) => keys.includes(text.toLowerCase()))
 
-const isSecond = (leads: Choice['leads']): leads is readonly Choice[] => Array.isArray(leads)
-
 /** One answer: its key, our word for it, and the agent's name for it; below what is a sentence, on a row of its own. */
-function choiceRows({ keys, text, name, leads }: Choice, { paint, width }: Frame): string[] {
+function choiceRows({ keys, text, name, leads }: KeyedChoice, { paint, width }: Frame): string[] {
   const key = `  [${keys[0] ?? ''}] `
-  const label = text + (isSecond(leads) ? ' …' : '')
+  const label = text + (hasSecondStep(leads) ? ' …' : '')
   const own = name === undefined ? '' : exactLine(name)
   const lines = !text.endsWith('.')
     ? [own === '' ? label : `${label}: ${own}`]

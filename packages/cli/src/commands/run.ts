@@ -19,7 +19,7 @@ import { readInstructions, readPrompt } from '../prompt/prompt-text.js'
 import { unattendedNote } from '../turn/request-answerer.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
-import { commandLine } from '../usage/command-line.js'
+import { commandLine } from '../usage-errors/command-line.js'
 
 const HELP = `
 Examples:

@@ -1,20 +1,23 @@
 import {
   type AgentRequest,
-  asRecord,
-  asString,
-  isRecord,
+  formFields,
+  hostText,
+  jsonText,
   type PermissionRequest,
+  planText,
   type QuestionRequest,
   type RequestFacts,
   type RequestPath,
   type Session,
   type SessionRequest,
+  TOOL_KIND_TEXT,
   type ToolContent,
+  toolContentText,
+  toolInputText,
 } from '@agentproto/contracts'
-import { fieldHint, fieldsOf } from '../requests/question-form.js'
+import { fieldHint } from '../requests/question-form.js'
 import { exact, exactLine, wrapExact } from './exact.js'
 import type { Frame } from './paint.js'
-import { KIND_TEXT } from './request-kind.js'
 import { lineDiff } from './tool-content.js'
 
 /** A request with the session that it is of. */
@@ -98,21 +101,21 @@ function ofPermission(page: Page, { toolCall }: PermissionRequest, facts: Reques
     page.note('The gateway did not look into this call: only the words of the agent follow.', page.paint.yellow)
   else judgedFacts(page, facts)
   for (const content of toolCall.content ?? []) if (content.type === 'diff') difference(page, content)
-  const plan = asString(asRecord(toolCall.input)['plan'])
+  const plan = planText(toolCall.input)
   if (plan !== undefined) {
     page.heading('The plan')
     page.quote(plan)
   }
   page.heading('In the words of the agent')
   page.quote([toolCall.title, toolCall.toolName].filter(Boolean).join('  ·  ') || 'no title')
-  for (const content of toolCall.content ?? []) if (content.type !== 'diff') page.quote(textOf(content))
-  page.quote(inputText(toolCall.input))
+  for (const content of toolCall.content ?? []) if (content.type !== 'diff') page.quote(toolContentText(content))
+  page.quote(toolInputText(toolCall.input))
 }
 
 function judgedFacts(page: Page, facts: RequestFacts): void {
   const { toolKind, statedKind, commands, folders, paths, urls, unclear } = facts
   const { bold, red, yellow } = page.paint
-  const kind = toolKind === undefined ? 'unknown, the agent does not say' : KIND_TEXT[toolKind]
+  const kind = toolKind === undefined ? 'unknown, the agent does not say' : TOOL_KIND_TEXT[toolKind]
   const stated = statedKind !== undefined && statedKind !== toolKind ? ` (the agent says: ${statedKind})` : ''
   page.fact('It', `${kind}${stated}`, stated === '' ? bold : red)
   for (const command of commands) page.fact('Command', command, bold)
@@ -137,12 +140,7 @@ function path(page: Page, label: string, { named, real, inside }: RequestPath): 
 
 function address(page: Page, url: string): void {
   page.fact('Address', exactLine(url), page.paint.bold)
-  page.fact('Host', hostOf(url), page.paint.bold)
-}
-
-/** In ASCII, so that no letter looks like another one. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host || 'none' : 'not an address'
+  page.fact('Host', hostText(url), page.paint.bold)
 }
 
 function difference(page: Page, { path: file, oldText, newText }: ToolContent & { readonly type: 'diff' }): void {
@@ -154,25 +152,6 @@ function difference(page: Page, { path: file, oldText, newText }: ToolContent & 
     page.quote(`${sign} ${line}`, sign === '+' ? green : red)
 }
 
-function textOf(content: Exclude<ToolContent, { type: 'diff' }>): string {
-  if (content.type === 'terminal') return `terminal ${content.terminalId}`
-  return content.content.type === 'text' ? content.content.text : jsonOf(content.content)
-}
-
-/** All of a raw input as JSON, but for texts of several lines, which are readable only as such. */
-function inputText(input: unknown): string {
-  if (input === undefined) return 'no input'
-  if (typeof input === 'string') return input
-  if (!isRecord(input)) return jsonOf(input)
-  const isLong = (value: unknown): value is string => typeof value === 'string' && value.includes('\n')
-  const entries = Object.entries(input)
-  const short = entries.filter(([, value]) => !isLong(value))
-  const long = entries.flatMap(([name, value]) => (isLong(value) ? [`${JSON.stringify(name)}:\n${value}`] : []))
-  return [...(short.length > 0 || long.length === 0 ? [jsonOf(Object.fromEntries(short))] : []), ...long].join('\n')
-}
-
-const jsonOf = (value: unknown): string => JSON.stringify(value, undefined, 2)
-
 function ofQuestion(page: Page, { message, mode, schema, url }: QuestionRequest): void {
   if (mode === 'url') {
     page.fact('It', 'asks you to open an address', page.paint.bold)
@@ -180,12 +159,12 @@ function ofQuestion(page: Page, { message, mode, schema, url }: QuestionRequest)
   } else page.fact('It', 'asks a question; your answer is sent to the agent', page.paint.bold)
   page.heading('In the words of the agent')
   page.quote(message)
-  const fields = mode === 'form' ? fieldsOf(schema) : []
+  const fields = mode === 'form' ? formFields(schema) : []
   for (const field of fields) {
     const hint = [field.description, fieldHint(field)].filter(Boolean).join(' · ')
     page.quote(`${field.title}${field.required ? ' (required)' : ''}${hint === '' ? '' : `: ${hint}`}`)
   }
-  if (fields.length === 0 && schema !== undefined) page.quote(jsonOf(schema))
+  if (fields.length === 0 && schema !== undefined) page.quote(jsonText(schema))
 }
 
 /** Whether saying yes would be about something that was not shown. */

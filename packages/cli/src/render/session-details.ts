@@ -1,4 +1,5 @@
 import {
+  PERMISSION_OPTION_TEXT,
   type Session,
   SESSION_STATE_TEXT,
   type SessionRequest,
@@ -11,7 +12,6 @@ import { exactLine, wrapExact } from './exact.js'
 import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
 import { type AskedRequest, requestContent } from './request-content.js'
-import { OPTION_TEXT } from './request-kind.js'
 import { requestTitle } from './request-title.js'
 import { sessionState } from './session-text.js'
 import { budgetText, usageText } from './usage-text.js'
@@ -105,7 +105,8 @@ function pendingLines(asked: AskedRequest, frame: Frame): string[] {
   const options =
     request.kind === 'permission'
       ? request.options.map(
-          ({ optionId, name, kind }) => `  --option ${exactLine(optionId)}  ${OPTION_TEXT[kind]}: ${exactLine(name)}`,
+          ({ optionId, name, kind }) =>
+            `  --option ${exactLine(optionId)}  ${PERMISSION_OPTION_TEXT[kind]}: ${exactLine(name)}`,
         )
       : []
   const answer = request.kind === 'permission' ? '--allow' : request.mode === 'url' ? '--allow' : "--content '{…}'"

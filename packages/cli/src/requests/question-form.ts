@@ -1,33 +1,9 @@
-import { asList, asRecord, asString, defined } from '@agentproto/contracts'
-
-/** A field of a question's form, from the flat JSON Schema that MCP elicitation allows. */
-export interface Field {
-  readonly name: string
-  readonly title: string
-  readonly description?: string
-  readonly type: 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices'
-  readonly choices: readonly { readonly value: string; readonly title: string }[]
-  readonly required: boolean
-  readonly fallback?: unknown
-}
-
-export type FieldValue = { readonly value: unknown } | { readonly problem: string }
-
-export function fieldsOf(schema: unknown): Field[] {
-  const { properties = {}, required } = asRecord(schema)
-  const needed = asList(required)
-  return Object.entries(asRecord(properties)).map(([name, property]) =>
-    fieldOf(name, asRecord(property), needed.includes(name)),
-  )
-}
+import { emptyValue, type FormField, type FormValue, readNumber, unknownChoice } from '@agentproto/contracts'
 
 /** The value of what was typed. Empty input is the default of the field, or leaves it out (`undefined`). */
-export function readField(field: Field, typed: string): FieldValue {
+export function readField(field: FormField, typed: string): FormValue {
   const text = typed.trim()
-  if (text === '') {
-    if (field.fallback !== undefined) return { value: field.fallback }
-    return field.required ? { problem: 'This field is required.' } : { value: undefined }
-  }
+  if (text === '') return field.fallback === undefined ? emptyValue(field) : { value: field.fallback }
   switch (field.type) {
     case 'text':
       return { value: typed }
@@ -39,7 +15,9 @@ export function readField(field: Field, typed: string): FieldValue {
     case 'choice':
       return readChoice(field, text)
     case 'choices': {
-      const read = text.split(',').map((part) => readChoice(field, part.trim()))
+      const parts = text.split(',').map((part) => part.trim())
+      if (field.choices.length === 0) return { value: parts.filter((part) => part !== '') }
+      const read = parts.map((part) => readChoice(field, part))
       const bad = read.find((each) => 'problem' in each)
       return bad ?? { value: read.flatMap((each) => ('value' in each ? [each.value] : [])) }
     }
@@ -47,7 +25,7 @@ export function readField(field: Field, typed: string): FieldValue {
 }
 
 /** A short description of valid input. */
-export function fieldHint({ type, choices, required, fallback }: Field): string {
+export function fieldHint({ type, choices, required, fallback }: FormField): string {
   const kinds = { text: '', number: 'a number', integer: 'a whole number', boolean: 'y or n' }
   const what =
     type === 'choice' || type === 'choices'
@@ -59,54 +37,12 @@ export function fieldHint({ type, choices, required, fallback }: Field): string 
   return [what, rest].filter(Boolean).join('; ')
 }
 
-function fieldOf(name: string, property: Readonly<Record<string, unknown>>, required: boolean): Field {
-  const items = asRecord(property['items'])
-  const choices = choicesIn(property) ?? choicesIn(items) ?? []
-  return {
-    name,
-    title: textOr(property['title'], name),
-    type: typeOf(property, choices.length > 0),
-    choices,
-    required,
-    ...defined({ description: asString(property['description']), fallback: property['default'] }),
-  }
-}
-
-function typeOf({ type }: Readonly<Record<string, unknown>>, hasChoices: boolean): Field['type'] {
-  if (type === 'array') return 'choices'
-  if (hasChoices) return 'choice'
-  return type === 'number' || type === 'integer' || type === 'boolean' ? type : 'text'
-}
-
-/** `enum` (with `enumNames`), or `oneOf`/`anyOf` of titled constants. */
-function choicesIn(property: Readonly<Record<string, unknown>>): Field['choices'] | undefined {
-  const { enum: values, enumNames, oneOf, anyOf } = property
-  const constants = Array.isArray(oneOf) ? oneOf : anyOf
-  if (Array.isArray(values)) return values.map((value, index) => choice(value, asList(enumNames)[index]))
-  return Array.isArray(constants)
-    ? constants.map(asRecord).map(({ const: value, title }) => choice(value, title))
-    : undefined
-}
-
-const choice = (value: unknown, title: unknown): Field['choices'][number] => ({
-  value: String(value),
-  title: textOr(title, String(value)),
-})
-
-function readNumber(text: string, whole: boolean): FieldValue {
-  const value = Number(text)
-  if (Number.isFinite(value) && (!whole || Number.isInteger(value))) return { value }
-  return { problem: whole ? 'Enter a whole number.' : 'Enter a number.' }
-}
-
-function readBoolean(text: string): FieldValue {
+function readBoolean(text: string): FormValue {
   if (/^(y|yes|true|1)$/i.test(text)) return { value: true }
   return /^(n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'Enter y or n.' }
 }
 
-function readChoice({ choices }: Field, text: string): FieldValue {
+function readChoice({ choices }: FormField, text: string): FormValue {
   const found = choices[Number(text) - 1] ?? choices.find(({ value, title }) => value === text || title === text)
-  return found === undefined ? { problem: `Not one of the choices: ${text}` } : { value: found.value }
+  return found === undefined ? unknownChoice(text) : { value: found.value }
 }
-
-const textOr = (value: unknown, fallback: string): string => asString(value) || fallback

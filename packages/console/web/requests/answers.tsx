@@ -1,7 +1,7 @@
+import { type Choice, hasSecondStep } from '@agentproto/contracts'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Outside } from '../parts/outside.js'
 import { type Answering, type RequestCardProps, useAnswering, withReason } from './answering.js'
-import type { Choice } from './choices.js'
 import { ReasonField } from './reason-field.js'
 
 interface AnswersProps extends RequestCardProps {
@@ -20,7 +20,7 @@ export function Answers({ choices, ...props }: AnswersProps) {
   }
   const choose = (choice: Choice): void => {
     if (!answering.counts()) return
-    if (isSecond(choice.leads)) step(choice)
+    if (hasSecondStep(choice.leads)) step(choice)
     else answering.answer(choice.isPositive ? choice.leads : withReason(choice.leads, reason))
   }
   const buttons = { onChoose: choose, isWhole: request.cut === undefined, answering }
@@ -69,7 +69,7 @@ function ChoiceButtons({
 }
 
 function ChoiceText({ choice: { text, name, leads } }: { readonly choice: Choice }) {
-  const dots = isSecond(leads) ? ' …' : ''
+  const dots = hasSecondStep(leads) ? ' …' : ''
   if (name === undefined) return <Outside text={text + dots} />
   return (
     <>
@@ -101,7 +101,7 @@ function SecondStep({ of, onBack, ...buttons }: SecondStepProps) {
       }}
     >
       <h3>{of.text}: what exactly?</h3>
-      <ChoiceButtons label={of.text} choices={isSecond(of.leads) ? of.leads : []} {...buttons} />
+      <ChoiceButtons label={of.text} choices={hasSecondStep(of.leads) ? of.leads : []} {...buttons} />
       <button type="button" onClick={back}>
         <kbd>Esc</kbd> Back
       </button>
@@ -120,5 +120,3 @@ export function AnswerNote({ answering, isWhole }: { readonly answering: Answeri
     </>
   )
 }
-
-const isSecond = (leads: Choice['leads']): leads is readonly Choice[] => Array.isArray(leads)

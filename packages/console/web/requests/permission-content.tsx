@@ -1,18 +1,26 @@
+import {
+  hostText,
+  type PermissionRequest,
+  planText,
+  type RequestFacts,
+  type RequestPath,
+  TOOL_KIND_TEXT,
+  type ToolContent,
+  toolContentText,
+  toolInputText,
+} from '@agentproto/contracts'
 import type { ComponentChildren } from 'preact'
 import { Outside, OutsideBlock } from '../parts/outside.js'
 import { Difference } from '../parts/patch.js'
-import { type AskedPermission, type Facts, hostOf, inputText, jsonOf, KIND_TEXT } from './request-words.js'
 
 interface PermissionContentProps {
-  readonly request: AskedPermission
-  readonly facts: Facts | undefined
+  readonly request: PermissionRequest
+  readonly facts: RequestFacts | undefined
 }
-
-type Content = NonNullable<AskedPermission['toolCall']['content']>[number]
 
 /** All that a permission is about: what the gateway found out first, then the words of the agent, marked as such. */
 export function PermissionContent({ request: { toolCall }, facts }: PermissionContentProps) {
-  const plan = planIn(toolCall.input)
+  const plan = planText(toolCall.input)
   return (
     <>
       {facts === undefined ? (
@@ -36,25 +44,25 @@ export function PermissionContent({ request: { toolCall }, facts }: PermissionCo
           text={[toolCall.title, toolCall.toolName].filter(Boolean).join(' · ') || 'no title'}
         />
         {(toolCall.content ?? []).map((content, index) =>
-          content.type === 'diff' ? null : <OutsideBlock key={index} text={textOf(content)} />,
+          content.type === 'diff' ? null : <OutsideBlock key={index} text={toolContentText(content)} />,
         )}
         {(toolCall.locations ?? []).length === 0 || facts !== undefined ? null : (
           <OutsideBlock label="Files" text={(toolCall.locations ?? []).map(({ path }) => path).join('\n')} />
         )}
-        <OutsideBlock label="Input" text={inputText(toolCall.input)} />
+        <OutsideBlock label="Input" text={toolInputText(toolCall.input)} />
       </blockquote>
     </>
   )
 }
 
-function FoundOut({ facts }: { readonly facts: Facts }) {
+function FoundOut({ facts }: { readonly facts: RequestFacts }) {
   const { toolKind, statedKind, commands, folders, paths, urls, unclear } = facts
   const isContradicted = statedKind !== undefined && statedKind !== toolKind
   return (
     <>
       <dl class="facts">
         <Fact label="It" isBad={isContradicted}>
-          {toolKind === undefined ? 'unknown, the agent does not say' : KIND_TEXT[toolKind]}
+          {toolKind === undefined ? 'unknown, the agent does not say' : TOOL_KIND_TEXT[toolKind]}
           {isContradicted ? ` (the agent says: ${statedKind})` : ''}
         </Fact>
         {commands.map((command, index) => (
@@ -98,7 +106,7 @@ function Fact({ label, isBad = false, children }: FactProps) {
 }
 
 /** Where a path leads, said where that differs from its name. */
-function PathFact({ label, path }: { readonly label: string; readonly path: Facts['paths'][number] }) {
+function PathFact({ label, path }: { readonly label: string; readonly path: RequestPath }) {
   const { named, real, inside } = path
   const [first] = real
   if (first === undefined)
@@ -133,14 +141,14 @@ export function AddressFact({ url }: { readonly url: string }) {
       </Fact>
       <Fact label="Host">
         <strong>
-          <Outside text={hostOf(url)} />
+          <Outside text={hostText(url)} />
         </strong>
       </Fact>
     </>
   )
 }
 
-function Change({ content: { path, oldText, newText } }: { readonly content: Extract<Content, { type: 'diff' }> }) {
+function Change({ content: { path, oldText, newText } }: { readonly content: Extract<ToolContent, { type: 'diff' }> }) {
   // An old text that already has a line hides it from the difference.
   const about = oldText ? 'its old text is not compared with the file' : 'new, or its old text was not sent'
   return (
@@ -152,14 +160,4 @@ function Change({ content: { path, oldText, newText } }: { readonly content: Ext
       <Difference before={oldText ?? ''} after={newText} label="Change" />
     </>
   )
-}
-
-function textOf(content: Exclude<Content, { type: 'diff' }>): string {
-  if (content.type === 'terminal') return `terminal ${content.terminalId}`
-  return content.content.type === 'text' ? content.content.text : jsonOf(content.content)
-}
-
-function planIn(input: unknown): string | undefined {
-  if (typeof input !== 'object' || input === null || !('plan' in input)) return undefined
-  return typeof input.plan === 'string' ? input.plan : undefined
 }

@@ -1,11 +1,14 @@
+import { formFields, jsonText, type QuestionRequest } from '@agentproto/contracts'
 import { OutsideBlock } from '../parts/outside.js'
 import { AddressFact } from './permission-content.js'
-import { fieldsOf } from './question-form.js'
-import { type AskedQuestion, jsonOf } from './request-words.js'
 
 /** What an agent asks, in its words; the fields of its form are below, with the answer. */
-export function QuestionContent({ request: { message, mode, schema, url = '' } }: { readonly request: AskedQuestion }) {
-  const hasForm = mode === 'form' && fieldsOf(schema).length > 0
+export function QuestionContent({
+  request: { message, mode, schema, url = '' },
+}: {
+  readonly request: QuestionRequest
+}) {
+  const hasForm = mode === 'form' && formFields(schema).length > 0
   return (
     <>
       <p>
@@ -21,7 +24,7 @@ export function QuestionContent({ request: { message, mode, schema, url = '' } }
       ) : null}
       <h3>In the words of the agent</h3>
       <OutsideBlock label="Question" text={message} />
-      {hasForm || schema === undefined ? null : <OutsideBlock label="Form" text={jsonOf(schema)} />}
+      {hasForm || schema === undefined ? null : <OutsideBlock label="Form" text={jsonText(schema)} />}
     </>
   )
 }

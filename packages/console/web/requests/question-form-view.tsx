@@ -1,13 +1,14 @@
+import type { FormField } from '@agentproto/contracts'
 import { useState } from 'preact/hooks'
 import { Outside } from '../parts/outside.js'
 import { shown } from '../parts/shown-text.js'
 import { AnswerNote } from './answers.js'
 import { type RequestCardProps, useAnswering, withReason } from './answering.js'
-import { contentOf, type Field } from './question-form.js'
+import { contentOf, filledIn } from './question-form.js'
 import { ReasonField } from './reason-field.js'
 
 interface QuestionFormProps extends RequestCardProps {
-  readonly fields: readonly Field[]
+  readonly fields: readonly FormField[]
 }
 
 /** More choices than this are a list that opens. */
@@ -59,10 +60,10 @@ export function QuestionFormView({ fields, ...props }: QuestionFormProps) {
 }
 
 /** The names of fields are the agent's: the page has its own. */
-const inputName = (fields: readonly Field[], field: Field): string => `field-${fields.indexOf(field)}`
+const inputName = (fields: readonly FormField[], field: FormField): string => `field-${fields.indexOf(field)}`
 
 interface FieldViewProps {
-  readonly field: Field
+  readonly field: FormField
   readonly name: string
   readonly isFirst: boolean
   readonly problem: string
@@ -75,7 +76,7 @@ function FieldView({ field, name, isFirst, problem }: FieldViewProps) {
         <Outside text={field.title} />
         {field.required ? ' (required)' : ''}
       </legend>
-      {field.description === '' ? null : (
+      {field.description === undefined || field.description === '' ? null : (
         <p class="dim">
           <Outside text={field.description} />
         </p>
@@ -91,7 +92,8 @@ function FieldView({ field, name, isFirst, problem }: FieldViewProps) {
 }
 
 function Input({ field, name, isFirst, problem }: FieldViewProps) {
-  const [first = ''] = field.filledIn
+  const filled = filledIn(field)
+  const [first = ''] = filled
   const input = {
     name,
     'aria-label': field.title,
@@ -106,24 +108,18 @@ function Input({ field, name, isFirst, problem }: FieldViewProps) {
     case 'integer':
       return <input type="text" inputMode="decimal" autocomplete="off" defaultValue={first} {...input} />
     case 'boolean':
-      return <ChoiceInputs type="radio" choices={YES_NO} chosen={field.filledIn} input={input} />
+      return <ChoiceInputs type="radio" choices={YES_NO} chosen={filled} input={input} />
     case 'choice':
       return field.choices.length > MAX_SHOWN ? (
         <ChoiceList field={field} input={input} />
       ) : (
-        <ChoiceInputs type="radio" choices={field.choices} chosen={field.filledIn} input={input} />
+        <ChoiceInputs type="radio" choices={field.choices} chosen={filled} input={input} />
       )
     case 'choices':
       return field.choices.length === 0 ? (
-        <textarea
-          rows={3}
-          dir="auto"
-          placeholder="One on each line"
-          defaultValue={field.filledIn.join('\n')}
-          {...input}
-        />
+        <textarea rows={3} dir="auto" placeholder="One on each line" defaultValue={filled.join('\n')} {...input} />
       ) : (
-        <ChoiceInputs type="checkbox" choices={field.choices} chosen={field.filledIn} input={input} />
+        <ChoiceInputs type="checkbox" choices={field.choices} chosen={filled} input={input} />
       )
   }
 }
@@ -143,7 +139,7 @@ interface InputAttributes {
 
 interface ChoiceInputsProps {
   readonly type: 'radio' | 'checkbox'
-  readonly choices: Field['choices']
+  readonly choices: FormField['choices']
   readonly chosen: readonly string[]
   readonly input: InputAttributes
 }
@@ -167,12 +163,13 @@ function ChoiceInputs({ type, choices, chosen, input: { name, 'data-key': key } 
   )
 }
 
-function ChoiceList({ field, input }: { readonly field: Field; readonly input: InputAttributes }) {
+function ChoiceList({ field, input }: { readonly field: FormField; readonly input: InputAttributes }) {
+  const filled = filledIn(field)
   return (
     <select {...input}>
       <option value="">{field.required ? 'Choose' : 'Leave it out'}</option>
       {field.choices.map(({ value, title }) => (
-        <option key={value} value={value} selected={field.filledIn.includes(value)}>
+        <option key={value} value={value} selected={filled.includes(value)}>
           {shown(title)}
         </option>
       ))}

@@ -1,13 +1,12 @@
+import { formFields, permissionChoices, questionChoices } from '@agentproto/contracts'
 import { Outside } from '../parts/outside.js'
 import { addressOf } from '../router.js'
 import { Answers } from './answers.js'
 import type { RequestCardProps } from './answering.js'
-import { permissionChoices, questionChoices } from './choices.js'
 import { PermissionContent } from './permission-content.js'
 import { QuestionContent } from './question-content.js'
-import { fieldsOf } from './question-form.js'
 import { QuestionFormView } from './question-form-view.js'
-import { answeredText } from './request-words.js'
+import { answeredText } from './answered-text.js'
 
 /** One question of an agent with all that is decided, and below it the answers. */
 export function RequestCard({ gateway, request: asked, guard }: RequestCardProps) {
@@ -71,10 +70,13 @@ function AnswersOf({ gateway, request: asked, guard }: RequestCardProps) {
   if (request.kind === 'permission') {
     const workspace = gateway.sessions.value.get(sessionId)?.workspaceSlug ?? ''
     const mayRuleWorkspace = gateway.may('admin')
-    const choices = permissionChoices(request, { facts, workspace, mayRuleWorkspace })
+    const choices = permissionChoices(request, { facts, workspace, mayRuleWorkspace, quote: asIs })
     return <Answers gateway={gateway} request={asked} guard={guard} choices={choices} />
   }
-  const fields = request.mode === 'form' ? fieldsOf(request.schema) : []
+  const fields = request.mode === 'form' ? formFields(request.schema) : []
   if (fields.length > 0) return <QuestionFormView gateway={gateway} request={asked} guard={guard} fields={fields} />
   return <Answers gateway={gateway} request={asked} guard={guard} choices={questionChoices(request.mode)} />
 }
+
+/** What is shown is made safe where it is shown. */
+const asIs = (text: string): string => text

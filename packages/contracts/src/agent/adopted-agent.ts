@@ -2,11 +2,7 @@ import type { AgentSink, RunningAgent, StartAgentOptions } from './agent.js'
 import type { AdoptedSession } from './protocol-arm.js'
 
 /** A running agent that an earlier host has started; nothing of it was read yet. */
-<<<<<<< Updated upstream
 export interface AdoptedAgent extends RunningAgent, Pick<AdoptedSession, 'mark' | 'caughtUp' | 'begin'> {}
-=======
-export interface AdoptedAgent extends RunningAgent, Pick<AdoptedSession, 'mark' | 'begin' | 'replayed'> {}
->>>>>>> Stashed changes
 
 /**
  * Goes on with the agent of a session that an earlier host has started; `origin` is of no account. A rejection leaves the agent

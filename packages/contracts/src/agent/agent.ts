@@ -21,18 +21,13 @@ export interface AgentSink {
    * ends; `signal` aborts when the agent withdraws it.
    */
   ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer>
-<<<<<<< Updated upstream
-  /** How much is stored: what is emitted from now on comes after it. Absent where nothing outlives the host. */
-  mark?(): number
-  /** Of an adopted agent: an earlier host has asked this and delivered the answer. In the order of `emit` and `ask`. */
-  answered?(request: AgentRequest): void
-=======
   /**
    * How much is stored: what is emitted from now on comes after it. A promise while something is held back: ask again when it
    * settles. Absent where nothing outlives the host.
    */
   mark?(): number | Promise<void>
->>>>>>> Stashed changes
+  /** Of an adopted agent: an earlier host has asked this and delivered the answer. In the order of `emit` and `ask`. */
+  answered?(request: AgentRequest): void
 }
 
 /** An MCP server that the agent launches, in ACP's shape. */

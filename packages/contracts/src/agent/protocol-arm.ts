@@ -76,8 +76,6 @@ export interface AdoptedSession extends ArmSession {
    * of the agent that were answered are not asked again, but named to {@link AgentSink.answered}.
    */
   begin(): RunningTurn | undefined
-  /** Settles when all output that was kept at the adoption was emitted again; after {@link begin}. */
-  readonly replayed: Promise<void>
 }
 
 /** A turn whose prompt an earlier host has sent. */

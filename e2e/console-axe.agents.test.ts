@@ -75,7 +75,7 @@ for (const screen of SCREENS) {
       ['#/usage', page.getByRole('heading', { level: 1 })],
       ['#/settings', page.getByRole('heading', { level: 1 })],
       [`#/sessions/${id}/changes`, page.getByText('a.txt')],
-      [`#/sessions/${id}`, page.getByRole('log').getByText('end_turn').last()],
+      [`#/sessions/${id}`, page.getByRole('log').getByText('Done').last()],
     ] as const
     for (const [address, sign] of places) {
       await page.goto(`${gateway.url}/console/${address}`)

@@ -52,7 +52,7 @@ test(
     await prompt(page, 'queued words')
     await expect.poll(async () => (await gateway.client.sessions.get(session.id)).queuedPrompts).toBe(1)
     await page.getByRole('button', { name: 'Interrupt', exact: true }).click()
-    await transcript(page).getByText('cancelled').first().waitFor()
+    await transcript(page).getByText('Interrupted').first().waitFor()
     await expect.poll(async () => (await gateway.client.sessions.get(session.id)).turn.state).toBe('idle')
     expect({ foreign, problems }).toEqual({ foreign: [], problems: [] })
   },

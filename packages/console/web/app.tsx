@@ -20,6 +20,9 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
   return (
     <>
       <nav aria-label="Places">
+        <span class="brand" aria-hidden="true">
+          agentproto
+        </span>
         <PlaceLink to={{ name: 'needs-you' }} label="Needs you" count={count} />
         <PlaceLink to={{ name: 'sessions' }} label="Sessions" />
         <PlaceLink to={{ name: 'usage' }} label="Usage" />

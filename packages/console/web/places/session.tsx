@@ -20,7 +20,7 @@ export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; reado
   return (
     <section class="session" aria-labelledby="place">
       {session === undefined ? null : <SessionHeader gateway={gateway} session={session} />}
-      <label>
+      <label class="as-events">
         <input type="checkbox" checked={hasEvents} onChange={({ currentTarget: box }) => setHasEvents(box.checked)} />{' '}
         events, for debugging
       </label>

@@ -70,7 +70,7 @@ function ChoiceButtons({
 
 function ChoiceText({ choice: { text, name, leads } }: { readonly choice: Choice }) {
   const dots = hasSecondStep(leads) ? ' …' : ''
-  if (name === undefined) return <Outside text={text + dots} />
+  if (name === undefined || name.toLowerCase() === text.toLowerCase()) return <Outside text={text + dots} />
   return (
     <>
       <Outside text={text + dots} /> <Outside text={text.endsWith('.') ? `The agent calls it: ${name}` : `(${name})`} />

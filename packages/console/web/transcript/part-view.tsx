@@ -4,6 +4,16 @@ import { Outside } from '../parts/outside.js'
 import { ToolView } from './tool-view.js'
 import type { Part } from './transcript.js'
 
+const END_TEXT: Readonly<Record<Extract<Part, { type: 'turn-end' }>['reason'], string>> = {
+  end_turn: 'Done',
+  max_tokens: 'Ended: the answer reached its limit of tokens',
+  max_turn_requests: 'Ended: the turn reached its limit of requests',
+  refusal: 'The agent refused',
+  cancelled: 'Interrupted',
+  error: 'Failed',
+  timeout: 'Ended: the agent was silent for too long',
+}
+
 /** One part of a transcript. */
 export function PartView({ part }: { readonly part: Part }) {
   switch (part.type) {
@@ -45,7 +55,7 @@ export function PartView({ part }: { readonly part: Part }) {
     case 'turn-end':
       return (
         <p class="part turn-end">
-          {part.reason}
+          {END_TEXT[part.reason]}
           {part.seconds === undefined ? '' : ` · ${part.seconds} s`}
         </p>
       )

@@ -22,7 +22,7 @@ export type PartContent =
   | ToolPart
   | RequestPart
   | ({ readonly type: 'note' } & Note)
-  | { readonly type: 'turn-end'; readonly reason: string; readonly seconds?: number }
+  | { readonly type: 'turn-end'; readonly reason: EventOf<'turn-end'>['reason']; readonly seconds?: number }
 
 interface Note {
   readonly tone: 'info' | 'warning' | 'error'

@@ -47,7 +47,6 @@ export type SessionOrigin =
   /** `fork`: a new conversation with the history of the old one. */
   | { readonly how: 'load' | 'resume' | 'fork'; readonly agentSessionId: string }
 
-/** What the registry passes to `startAgent`. */
 /** A worktree, and what of its repository a commit in it needs. Written only where the agent may write its working directory. */
 export interface RepositoryAccess {
   /** The whole worktree, of which the working directory may be a part. */
@@ -56,6 +55,7 @@ export interface RepositoryAccess {
   readonly writable: readonly string[]
 }
 
+/** What the registry passes to `startAgent`. */
 export interface StartAgentOptions {
   readonly sessionId: string
   readonly adapterSlug: string

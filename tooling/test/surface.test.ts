@@ -210,10 +210,10 @@ test('what each package exports', () => {
     @agentproto/session-registry/testing
       StoreSubject testEventStore testSessionStore
     @agentproto/subprocess
-      AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces LineSplitter MAX_LINE_BYTES
-      MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkFolder checkLaunch
-      commandFor endProcesses findExecutable findMarkedProcesses healPath identify isSecretName
-      spawnAgentProcess
+      AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces KeptProcess LineSplitter
+      MAX_LINE_BYTES MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkFolder
+      checkLaunch commandFor endProcesses findExecutable findMarkedProcesses healPath identify
+      isSecretName keptProcess spawnAgentProcess
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp

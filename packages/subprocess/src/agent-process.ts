@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import type { Writable } from 'node:stream'
 import { type Clock, systemClock, type Timer } from '@agentproto/contracts'
 import type { AgentProcessInfo, Launch, ProcessExit } from '@agentproto/contracts/agent'
+import { ChildPipes } from './child-pipes.js'
 import { inHeldFolder } from './held-folder.js'
 import { endWithHost } from './host-exit.js'
 import { LineSplitter, MAX_LINE_BYTES, OutputPump } from './output.js'
 import type { TakeLines } from './output.js'
-import { identify, recentProcesses } from './process-table.js'
+import { recentProcesses } from './process-table.js'
+import type { ProcessPipes } from './process-pipes.js'
 import { ProcessTree } from './process-tree.js'
 import { checkLaunch, spawnFailure } from './spawn-failure.js'
 import { StderrTail } from './stderr-tail.js'
@@ -62,8 +63,10 @@ export interface AgentProcess {
  */
 export async function spawnAgentProcess(launch: Launch, options: SpawnOptions): Promise<AgentProcess> {
   checkLaunch(launch)
-  const child = await spawnChild(launch)
-  return new SpawnedAgent(child, launch, options)
+  const agent = new PipedAgent(new ChildPipes(await spawnChild(launch)), launch.marker, options)
+  const forget = endWithHost(agent.tree)
+  void agent.exit.then(() => agent.terminate().catch(() => {})).finally(forget)
+  return agent
 }
 
 function spawnChild(launch: Launch): Promise<ChildProcessWithoutNullStreams> {
@@ -92,56 +95,49 @@ function spawnChild(launch: Launch): Promise<ChildProcessWithoutNullStreams> {
   })
 }
 
-class SpawnedAgent implements AgentProcess {
+/** What is the same of every agent, whoever holds its pipes. */
+export class PipedAgent implements AgentProcess {
   readonly info: AgentProcessInfo
   readonly exit: Promise<ProcessExit>
   readonly closed: Promise<ProcessExit>
-  readonly #child: ChildProcessWithoutNullStreams
+  readonly tree: ProcessTree
+  protected readonly stdout: OutputPump
+  protected readonly stderr: OutputPump
+  readonly #pipes: ProcessPipes
   readonly #options: SpawnOptions
   readonly #clock: Clock
-  readonly #stderr = new StderrTail()
-  readonly #tree: ProcessTree
-  /** Settles when a full stdin can be written to again. */
-  #drained: Promise<void> | undefined
+  readonly #tail = new StderrTail()
   #recording: Timer | undefined
   #termination: Promise<ProcessExit> | undefined
 
-  constructor(child: ChildProcessWithoutNullStreams, launch: Launch, options: SpawnOptions) {
-    this.#child = child
+  /** @param marker value of the session marker in the environment of its descendants */
+  constructor(pipes: ProcessPipes, marker: string, options: SpawnOptions) {
+    this.#pipes = pipes
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.info = identity(child.pid ?? 0)
-    this.#tree = new ProcessTree({ leader: this.info, marker: launch.marker })
-    // Without a listener, EPIPE would end the host.
-    child.stdin.on('error', (error) => this.#broken(`its stdin broke: ${error.message}`))
-    const stderr = new OutputPump(child.stderr, this.#stderr, options.onStderr ?? (() => {}))
-    const stdout = this.#readStdout()
-    this.exit = new Promise((resolve) => {
-      child.once('exit', (code, signal) => resolve(exitOf(code, signal)))
-    })
-    this.closed = this.#delivered([stdout, stderr])
-    const forget = endWithHost(this.#tree)
-    void this.exit.then(() => this.terminate().catch(() => {})).finally(forget)
+    this.info = pipes.info
+    this.exit = pipes.exit
+    this.tree = new ProcessTree({ leader: this.info, marker })
+    pipes.onBroken((reason) => this.#broken(reason))
+    this.stderr = new OutputPump(pipes.stderr, this.#tail, options.onStderr ?? (() => {}))
+    this.stdout = this.#readStdout()
+    this.closed = this.#delivered([this.stdout, this.stderr])
   }
 
   write(line: string): void | Promise<void> {
-    const { stdin } = this.#child
-    // A broken pipe drops the line.
-    if (!stdin.writable || stdin.write(`${line}\n`)) return
-    return (this.#drained ??= this.#untilDrained(stdin))
+    return this.#pipes.write(`${line}\n`)
   }
 
   endInput(): void {
-    const { stdin } = this.#child
-    if (stdin.writable) stdin.end()
+    this.#pipes.endInput()
   }
 
   stderrTail(): string {
-    return this.#stderr.text
+    return this.#tail.text
   }
 
   snapshot(): readonly AgentProcessInfo[] {
-    return this.#tree.collect()
+    return this.tree.collect()
   }
 
   terminate(): Promise<ProcessExit> {
@@ -155,27 +151,18 @@ class SpawnedAgent implements AgentProcess {
 
   async #terminate(): Promise<ProcessExit> {
     this.#recording?.cancel()
+    if (this.#pipes.isForeign) return this.exit
     const { graces } = this.#options
     const endStdin = (): void => this.endInput()
-    await endTree({ tree: this.#tree, clock: this.#clock, graces, endStdin, exit: this.exit })
+    await endTree({ tree: this.tree, clock: this.#clock, graces, endStdin, exit: this.exit })
+    this.#pipes.gone()
     return this.exit
-  }
-
-  #untilDrained(stdin: Writable): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        stdin.off('drain', done).off('close', done)
-        this.#drained = undefined
-        resolve()
-      }
-      stdin.on('drain', done).on('close', done)
-    })
   }
 
   #readStdout(): OutputPump {
     const { onLines, onOversize, maxLineBytes } = this.#options
     const lines = new LineSplitter(maxLineBytes ?? MAX_LINE_BYTES, onOversize ?? (() => {}))
-    const pump = new OutputPump(this.#child.stdout, lines, (batch) => {
+    const pump = new OutputPump(this.#pipes.stdout, lines, (batch) => {
       if (this.#recording === undefined) this.#recordSoon()
       return onLines(batch)
     })
@@ -188,12 +175,13 @@ class SpawnedAgent implements AgentProcess {
     if (this.#termination) return
     this.#recording = this.#clock.after(RECORD_AFTER_MS, () => {
       this.#recording = undefined
-      this.#tree.record(recentProcesses())
+      this.tree.record(recentProcesses())
     })
   }
 
   async #delivered(pumps: readonly OutputPump[]): Promise<ProcessExit> {
     const exit = await this.exit
+    await this.#pipes.begun
     await Promise.all(pumps.map((pump) => drained(pump, this.#clock)))
     return exit
   }
@@ -223,12 +211,3 @@ async function drained(pump: OutputPump, clock: Clock): Promise<void> {
 function afterPoll(run: () => void): void {
   setImmediate(() => setImmediate(run))
 }
-
-// A zombie has no row. An empty start time matches no process, so that none is signalled by mistake.
-const identity = (pid: number): AgentProcessInfo => identify(pid) ?? { pid, startTime: '' }
-
-// Node gives null for what does not apply.
-const exitOf = (code: number | null, signal: string | null): ProcessExit => ({
-  ...(code === null ? {} : { exitCode: code }),
-  ...(signal === null ? {} : { signal }),
-})

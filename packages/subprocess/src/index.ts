@@ -2,6 +2,8 @@
 export { checkFolder, checkLaunch } from './spawn-failure.js'
 export { spawnAgentProcess } from './agent-process.js'
 export type { AgentProcess, SpawnOptions } from './agent-process.js'
+export { keptProcess } from './kept-process.js'
+export type { KeptProcess } from './kept-process.js'
 export type { TakeLines } from './output.js'
 export { LineSplitter, MAX_LINE_BYTES } from './output.js'
 export { endProcesses } from './termination.js'

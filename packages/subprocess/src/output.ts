@@ -7,6 +7,8 @@ const NEWLINE = 10
 
 /** What turns chunks into lines. */
 interface Framing {
+  /** Bytes of what was pushed that no returned line has. */
+  readonly pending: number
   push(chunk: Buffer): string[]
   end(): string[]
 }
@@ -20,23 +22,33 @@ export class OutputPump {
   readonly #stream: Readable
   readonly #take: TakeLines
   #taking: Promise<void> | undefined
-  /** What came while a batch was being handled; at most what one pipe and its stream hold. */
+  /** What came while a batch was being handled, with where it ends; at most what one pipe and its stream hold. */
   #waiting: string[] = []
+  #waitingUpTo = 0
+  readonly #goals = new Map<() => void, number>()
+  #isClosed = false
   /** Number of reads. */
   reads = 0
+  /** Bytes that were read. */
+  size = 0
+  /** Bytes up to the end of the last line that was passed on; its batch may still be being handled. */
+  passed = 0
 
   constructor(stream: Readable, framing: Framing, take: TakeLines) {
     this.#stream = stream
     this.#take = take
     stream.on('data', (chunk: Buffer) => {
       this.reads++
-      this.#hand(framing.push(chunk))
+      this.size += chunk.length
+      const lines = framing.push(chunk)
+      this.#hand(lines, this.size - framing.pending)
     })
     // A read error is followed by 'close', which is all that matters here.
     stream.on('error', () => {})
     this.ended = new Promise((resolve) => {
       stream.once('close', () => {
-        this.#hand(framing.end())
+        this.#isClosed = true
+        this.#hand(framing.end(), this.size)
         resolve(this.#allTaken())
       })
     })
@@ -47,21 +59,36 @@ export class OutputPump {
     return this.#taking !== undefined
   }
 
+  /** Settles when the lines of so many bytes were passed on, or all that there are. */
+  reached(bytes: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#goals.set(resolve, bytes)
+      this.#lookAtGoals()
+    })
+  }
+
   /** Drops what is still in the pipe. */
   stop(): void {
     this.#stream.destroy()
   }
 
-  #hand(lines: readonly string[]): void {
-    if (lines.length === 0) return
+  #hand(lines: readonly string[], upTo: number): void {
     if (this.#taking) {
       // Node resumes the pipes of a process that ended, paused or not.
       for (const line of lines) this.#waiting.push(line)
+      this.#waitingUpTo = upTo
       this.#stream.pause()
       return
     }
+    this.passed = upTo
+    if (lines.length > 0) this.#pass(lines)
+    this.#lookAtGoals()
+  }
+
+  #pass(lines: readonly string[]): void {
     const taking = this.#take(lines)
     if (!taking) return
+    this.#waitingUpTo = this.passed
     this.#stream.pause()
     const release = this.#release.bind(this)
     // A failing handler must not stop the reading.
@@ -72,12 +99,22 @@ export class OutputPump {
     this.#taking = undefined
     const next = this.#waiting
     this.#waiting = []
-    this.#hand(next)
+    this.#hand(next, this.#waitingUpTo)
     if (!this.#taking) this.#stream.resume()
+  }
+
+  #lookAtGoals(): void {
+    if (this.#goals.size === 0 || this.#waiting.length > 0) return
+    for (const [reached, bytes] of this.#goals) {
+      if (this.size < bytes && !this.#isClosed) continue
+      this.#goals.delete(reached)
+      reached()
+    }
   }
 
   async #allTaken(): Promise<void> {
     while (this.#taking) await this.#taking
+    this.#lookAtGoals()
   }
 }
 
@@ -97,6 +134,10 @@ export class LineSplitter {
   constructor(max: number, onOversize: (bytes: number) => void) {
     this.#max = max
     this.#onOversize = onOversize
+  }
+
+  get pending(): number {
+    return this.#size + this.#dropped
   }
 
   /** The lines that this chunk completes. */

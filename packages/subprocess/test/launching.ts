@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Launch } from '@agentproto/contracts/agent'
-import { spawnAgentProcess } from '@agentproto/subprocess'
+import { keptProcess, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess, SpawnOptions } from '@agentproto/subprocess'
 import { onTestFinished } from 'vitest'
+import { MemoryKeeper } from '../../../tooling/memory-keeper.ts'
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
 
@@ -29,12 +30,26 @@ export interface Started {
   line(): Promise<string>
 }
 
+/** A way to start an agent. */
+export type Spawn = (launch: Launch, options: SpawnOptions) => Promise<AgentProcess>
+
+/** Starts an agent whose pipes another one holds. */
+export const spawnKept: Spawn = async (launch, options) => {
+  const agent = keptProcess(await new MemoryKeeper().spawn(launch.marker, launch, ''), launch.marker, options)
+  agent.begin()
+  return agent
+}
+
 /** Starts a launch, ends it with the test, and collects its lines. */
-export async function start(launch: Launch, options: Partial<SpawnOptions> = {}): Promise<Started> {
+export async function start(
+  launch: Launch,
+  options: Partial<SpawnOptions> = {},
+  spawn: Spawn = spawnAgentProcess,
+): Promise<Started> {
   const lines: string[] = []
   let wake = (): void => {}
   let read = 0
-  const agent = await spawnAgentProcess(launch, {
+  const agent = await spawn(launch, {
     graces: { stdinGraceMs: 100, termGraceMs: 200 },
     onLines: (batch) => {
       lines.push(...batch)

@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream'
+import type { AgentProcessInfo, KeptAgent, KeptLoss, KeptStream, ProcessExit } from '@agentproto/contracts/agent'
+import type { ProcessPipes } from './process-pipes.js'
+
+/** The pipes of a process that a keeper holds. Nothing is read before {@link begin}. */
+export class KeptPipes implements ProcessPipes {
+  readonly info: AgentProcessInfo
+  readonly stdout: Readable
+  readonly stderr: Readable
+  readonly exit: Promise<ProcessExit>
+  readonly begun: Promise<void>
+  /** Bytes that the agent's stdin was given since its start. */
+  written: number
+  begin: () => void = () => {}
+  readonly #agent: KeptAgent
+  #loss: KeptLoss | undefined
+  #resolveExit: (exit: ProcessExit) => void = () => {}
+
+  constructor(agent: KeptAgent) {
+    this.#agent = agent
+    this.info = agent.process
+    this.written = agent.kept.stdin.next
+    this.begun = new Promise((resolve) => (this.begin = resolve))
+    this.stdout = this.#stream('stdout')
+    this.stderr = this.#stream('stderr')
+    this.exit = new Promise((resolve) => (this.#resolveExit = resolve))
+    void agent.exit.then((exit) => this.#resolveExit(exit))
+    void agent.lost.then((loss) => this.#lost(loss))
+  }
+
+  get isForeign(): boolean {
+    return this.#loss?.cause === 'taken-over'
+  }
+
+  write(text: string): void | Promise<void> {
+    if (this.#loss) return
+    this.written += Buffer.byteLength(text)
+    return this.#agent.write(text)
+  }
+
+  endInput(): void {
+    if (!this.#loss) this.#agent.endInput()
+  }
+
+  onBroken(listener: (reason: string) => void): void {
+    void this.#agent.lost.then(({ reason }) => listener(reason))
+  }
+
+  gone(): void {
+    // A keeper that is lost reports no exit.
+    if (this.#loss) this.#resolveExit({})
+  }
+
+  #lost(loss: KeptLoss): void {
+    this.#loss = loss
+    this.stdout.destroy()
+    this.stderr.destroy()
+    // The process is the other host's: for this one, it has ended.
+    if (this.isForeign) this.#resolveExit({})
+  }
+
+  /** Not `Readable.from`, which closes only after the read that waits for the agent. */
+  #stream(name: KeptStream): Readable {
+    let chunks: AsyncIterator<Buffer> | undefined
+    const next = async (): Promise<Buffer | null> => {
+      await this.begun
+      chunks ??= this.#agent.read(name, this.#agent.kept[name].first)[Symbol.asyncIterator]()
+      const { done, value } = await chunks.next()
+      return done === true ? null : value
+    }
+    return new Readable({
+      read() {
+        next().then(
+          (chunk) => this.push(chunk),
+          (thrown: unknown) => this.destroy(thrown instanceof Error ? thrown : undefined),
+        )
+      },
+      destroy(error, done) {
+        void Promise.resolve(chunks?.return?.()).catch(() => {})
+        done(error)
+      },
+    })
+  }
+}

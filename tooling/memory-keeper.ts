@@ -1,0 +1,205 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type {
+  AgentKeeper,
+  AgentProcessInfo,
+  KeptAgent,
+  KeptLoss,
+  KeptRange,
+  KeptStream,
+  Launch,
+  ProcessExit,
+  StreamOffsets,
+} from '@agentproto/contracts/agent'
+import { identify } from '../packages/subprocess/src/process-table.ts'
+
+/** A keeper in the process of the test, which outlives the hosts under test. It keeps everything, and its pipes never fill. */
+export class MemoryKeeper implements AgentKeeper {
+  readonly #agents = new Map<string, Held>()
+
+  async spawn(key: string, { command, args, cwd, env }: Launch, facts: string): Promise<Controller> {
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+    await once(child, 'spawn')
+    const held = new Held(child, facts, () => this.#agents.delete(key))
+    this.#agents.set(key, held)
+    return held.control()
+  }
+
+  async adopt(key: string): Promise<Controller | undefined> {
+    return this.#agents.get(key)?.control()
+  }
+
+  /** As if it were killed: every host loses its agents, which go on running. */
+  die(): void {
+    for (const held of this.#agents.values()) held.lose({ cause: 'unreachable', reason: 'the keeper is gone' })
+    this.#agents.clear()
+  }
+}
+
+/** One process, with what is kept of it. */
+class Held {
+  readonly process: AgentProcessInfo
+  readonly exit: Promise<ProcessExit>
+  readonly streams: Readonly<Record<KeptStream, Kept>> = { stdin: new Kept(), stdout: new Kept(), stderr: new Kept() }
+  readonly forget: () => void
+  facts: string
+  isBusy = false
+  #drained: Promise<void> | undefined
+  readonly #child: ChildProcessWithoutNullStreams
+  #controller: Controller | undefined
+
+  constructor(child: ChildProcessWithoutNullStreams, facts: string, forget: () => void) {
+    this.#child = child
+    this.facts = facts
+    this.forget = forget
+    this.process = identify(child.pid ?? 0) ?? { pid: child.pid ?? 0, startTime: '' }
+    // What an agent that has ended does not read is dropped.
+    child.stdin.on('error', () => {})
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].on('data', (chunk: Buffer) => this.streams[name].add(chunk))
+      child[name].once('close', () => this.streams[name].end())
+    }
+    this.exit = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => ({
+      ...(typeof code === 'number' ? { exitCode: code } : {}),
+      ...(typeof signal === 'string' ? { signal } : {}),
+    }))
+  }
+
+  control(): Controller {
+    this.lose({ cause: 'taken-over', reason: 'another host controls the agent' })
+    this.#controller = new Controller(this)
+    return this.#controller
+  }
+
+  lose(loss: KeptLoss): void {
+    this.#controller?.lose(loss)
+  }
+
+  write(text: string): void | Promise<void> {
+    this.streams.stdin.add(Buffer.from(text))
+    const { stdin } = this.#child
+    if (!stdin.writable || stdin.write(text)) return
+    return (this.#drained ??= new Promise((resolve) => {
+      const done = (): void => {
+        stdin.off('drain', done).off('close', done)
+        this.#drained = undefined
+        resolve()
+      }
+      stdin.on('drain', done).on('close', done)
+    }))
+  }
+
+  endInput(): void {
+    this.#child.stdin.end()
+  }
+}
+
+/** Bytes from an offset on, which readers follow. */
+class Kept {
+  #first = 0
+  #bytes = Buffer.alloc(0)
+  #isEnded = false
+  #wake: (() => void)[] = []
+
+  get range(): KeptRange {
+    return { first: this.#first, next: this.#first + this.#bytes.length }
+  }
+
+  add(chunk: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk])
+    this.wakeAll()
+  }
+
+  end(): void {
+    this.#isEnded = true
+    this.wakeAll()
+  }
+
+  forget(upTo: number): void {
+    this.#bytes = this.#bytes.subarray(upTo - this.#first)
+    this.#first = upTo
+  }
+
+  wakeAll(): void {
+    for (const wake of this.#wake.splice(0)) wake()
+  }
+
+  async *read(from: number, limit: () => number): AsyncGenerator<Buffer> {
+    for (let at = from; ;) {
+      const { next } = this.range
+      const until = Math.min(next, limit(), at + 65_536)
+      if (until > at) {
+        yield Buffer.from(this.#bytes.subarray(at - this.#first, until - this.#first))
+        at = until
+      } else if (this.#isEnded && at === next) return
+      else await new Promise<void>((resolve) => this.#wake.push(resolve))
+    }
+  }
+}
+
+/** What one host has of an agent. A host that is killed stops to read and to write, and says nothing. */
+export class Controller implements KeptAgent {
+  readonly process: AgentProcessInfo
+  readonly facts: string
+  readonly kept: Readonly<Record<KeptStream, KeptRange>>
+  readonly exit: Promise<ProcessExit>
+  readonly lost: Promise<KeptLoss>
+  lose: (loss: KeptLoss) => void = () => {}
+  /** How many bytes of stdout this host may still read before it is killed. */
+  readable = Infinity
+  isKilled = false
+  readonly acknowledged: StreamOffsets[] = []
+  /** Acknowledgements that a keeper would have refused. */
+  readonly faults: string[] = []
+  readonly #held: Held
+
+  constructor(held: Held) {
+    this.#held = held
+    this.process = held.process
+    this.facts = held.facts
+    this.exit = held.exit
+    const { stdin, stdout, stderr } = held.streams
+    this.kept = { stdin: stdin.range, stdout: stdout.range, stderr: stderr.range }
+    this.lost = new Promise((resolve) => {
+      this.lose = (loss) => {
+        // A host that is dead learns nothing.
+        if (!this.isKilled) resolve(loss)
+        this.isKilled = true
+      }
+    })
+  }
+
+  kill(): void {
+    this.isKilled = true
+  }
+
+  read(stream: KeptStream, from: number): AsyncIterable<Buffer> {
+    const limit = (): number => (this.isKilled ? 0 : stream === 'stdout' ? this.readable : Infinity)
+    return this.#held.streams[stream].read(from, limit)
+  }
+
+  write(bytes: string): void | Promise<void> {
+    if (!this.isKilled) return this.#held.write(bytes)
+  }
+
+  endInput(): void {
+    if (!this.isKilled) this.#held.endInput()
+  }
+
+  async acknowledge(upTo: StreamOffsets, facts: string, isBusy: boolean): Promise<void> {
+    if (this.isKilled) return
+    this.acknowledged.push(upTo)
+    for (const name of ['stdin', 'stdout', 'stderr'] as const) {
+      const { first, next } = this.#held.streams[name].range
+      if (upTo[name] < first || upTo[name] > next) this.faults.push(`${name} ${first} to ${next}, not ${upTo[name]}`)
+    }
+    if (this.faults.length > 0) throw new Error('refused')
+    for (const name of ['stdin', 'stdout', 'stderr'] as const) this.#held.streams[name].forget(upTo[name])
+    this.#held.facts = facts
+    this.#held.isBusy = isBusy
+  }
+
+  async release(): Promise<void> {
+    if (!this.isKilled) this.#held.forget()
+  }
+}

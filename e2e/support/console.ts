@@ -25,6 +25,8 @@ export interface OpenOptions {
   readonly colorScheme?: 'light' | 'dark'
   /** The place to open, as it is in the address; default: the first one. */
   readonly place?: string
+  /** A host name that leads to loopback; its certificate need not be known. */
+  readonly loopbackName?: string
 }
 
 /** Opens the console with a one-time code, as `agentproto open` does. */
@@ -38,18 +40,20 @@ export async function openConsole(gateway: ConsoleGateway, options: OpenOptions 
 
 /** A browser without a login, with an empty page. */
 export async function openBrowser({ url }: ConsoleGateway, options: OpenOptions = {}): Promise<OpenedConsole> {
-  const { width = 1_440, height = 900, colorScheme = 'light' } = options
-  const browser = await launch()
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme })
+  const { width = 1_440, height = 900, colorScheme = 'light', loopbackName } = options
+  const browser = await launch(loopbackName)
+  const ignoreHTTPSErrors = loopbackName !== undefined
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, ignoreHTTPSErrors })
   const page = await context.newPage()
   return { page, context, foreign: foreignRequests(page, url), problems: problemsOf(page) }
 }
 
-async function launch(): Promise<Browser> {
+async function launch(loopbackName?: string): Promise<Browser> {
+  const rules = loopbackName === undefined ? [] : [`--host-resolver-rules=MAP ${loopbackName} 127.0.0.1`]
   const browser = await chromium.launch({
     executablePath: findProgram('chromium') ?? '',
     // The sandbox of the browser does not work as root, and the pages are our own.
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...rules],
   })
   onTestFinished(() => browser.close())
   return browser

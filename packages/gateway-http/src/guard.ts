@@ -5,13 +5,14 @@ import { cors } from 'hono/cors'
 import { matchedRoutes, routePath } from 'hono/route'
 import type { HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
 import { cookieToken } from './login-cookie.js'
+import type { PublicAddress } from './public-address.js'
 import { rejected } from './rejection.js'
 
 /**
  * Rejects requests of foreign web pages: a Host that is not ours (DNS rebinding) and an Origin that is not ours, also on
  * reads, which are what leaks (F80).
  */
-export function knownHostAndOrigin(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
+export function knownHostAndOrigin(deps: HttpDeps, address: PublicAddress | undefined): MiddlewareHandler<HttpEnv> {
   const { allowedHosts = [], allowedOrigins = [], isOwnHost = () => false } = deps
   const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()))
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
@@ -20,10 +21,12 @@ export function knownHostAndOrigin(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase()
     const name = host.replace(PORT, '')
     // An allowed name is for any port, or has the one that it is for.
-    const isAllowed = LOOPBACK.test(name) || hosts.has(name) || hosts.has(host) || isOwnHost(name)
+    const isAllowed =
+      LOOPBACK.test(name) || host === address?.host || hosts.has(name) || hosts.has(host) || isOwnHost(name)
     if (!isAllowed) throw rejected(c, refusedHost(host))
     const origin = c.req.header('origin')
-    if (origin !== undefined && !isAllowedOrigin(origin, host, origins)) throw rejected(c, refusedOrigin(origin))
+    const own = host === address?.host ? [address.origin] : [`http://${host}`, `https://${host}`]
+    if (origin !== undefined && !isAllowedOrigin(origin, own, origins)) throw rejected(c, refusedOrigin(origin))
     return next()
   }
 }
@@ -34,14 +37,14 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 /**
  * Whether pages of an origin may call: those of this machine, of the gateway itself, and allowed ones. `null` (sandboxed
  * frames, files) is refused.
- * @param host The Host of the request, in lower case, which was checked before
+ * @param own The origins that the gateway has by the Host of the request, which was checked before
  */
-function isAllowedOrigin(origin: string, host: string, allowed: ReadonlySet<string>): boolean {
+function isAllowedOrigin(origin: string, own: readonly string[], allowed: ReadonlySet<string>): boolean {
   const given = origin.toLowerCase()
   const address = /^https?:\/\/([^/?#@\s]+)$/.exec(given)?.[1]
   if (allowed.has(given)) return true
   if (address === undefined) return false
-  return address === host || LOOPBACK.test(address.replace(PORT, ''))
+  return own.includes(given) || LOOPBACK.test(address.replace(PORT, ''))
 }
 
 /**

@@ -11,6 +11,7 @@ import { streamHandlers } from './handlers/streams.js'
 import { worktreeHandlers } from './handlers/worktrees.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
 import { addConsole } from './console-page.js'
+import { publicAddress } from './public-address.js'
 import { errorHandler, problem } from './rejection.js'
 import { addRoutes, type Handlers, pathsOf } from './route.js'
 import { createStreams } from './streams/streams.js'
@@ -25,6 +26,7 @@ import { createStreams } from './streams/streams.js'
 export function createHttpApp(deps: HttpDeps): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>({ strict: false })
   const streams = createStreams(deps)
+  const address = deps.publicUrl === undefined ? undefined : publicAddress(deps.publicUrl)
   const { browsers } = deps as Required<HttpDeps>
   const handlers: Handlers = {
     ...sessionHandlers(deps, streams),
@@ -34,11 +36,11 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     ...changeHandlers(deps),
     ...adapterHandlers(deps, streams),
     ...hostHandlers(deps, streams),
-    ...browserLoginHandlers(browsers),
+    ...browserLoginHandlers(browsers, address),
   }
   app.onError(errorHandler(deps))
   app.notFound(noRoute)
-  app.use(knownHostAndOrigin(deps))
+  app.use(knownHostAndOrigin(deps, address))
   if (deps.allowedOrigins?.length) app.use(allowedOriginsOnly(deps.allowedOrigins))
   addRoutes(
     app,

@@ -26,6 +26,11 @@ export interface HttpDeps
   readonly allowedHosts?: readonly string[]
   /** Whether a name belongs to the gateway, for names that change: in lower case, without a port. */
   readonly isOwnHost?: (name: string) => boolean
+  /**
+   * Address behind a proxy, with the path that the proxy takes off: `https://host.example/agents`. Its host is allowed, pages of
+   * its origin alone may call there, and its cookies are for that path, and for TLS alone where the address is.
+   */
+  readonly publicUrl?: string
   /** Origins beside loopback and the gateway's own, whose pages may also read answers (CORS). */
   readonly allowedOrigins?: readonly string[]
   /** Receives errors that are not ours and were answered with 500. Must not throw. */

@@ -1,6 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import { generateCookie, getCookie } from 'hono/cookie'
 import type { HttpContext } from './http-deps.js'
+import { isPublic, type PublicAddress } from './public-address.js'
 import { rejected } from './rejection.js'
 
 /**
@@ -8,10 +9,18 @@ import { rejected } from './rejection.js'
  * counts for requests of the gateway's own pages.
  */
 
-/** @param maxAgeSeconds How long the browser keeps it */
-export function loginCookie(c: HttpContext, token: string, maxAgeSeconds: number): string {
-  const secure = new URL(c.req.url).protocol === 'https:'
-  return generateCookie(nameFor(c), token, { maxAge: maxAgeSeconds, httpOnly: true, sameSite: 'Strict', secure })
+export interface LoginCookieOptions {
+  /** How long the browser keeps it. */
+  readonly maxAgeSeconds: number
+  readonly address: PublicAddress | undefined
+}
+
+/** A proxy ends TLS and takes off its prefix: what the browser sees is in the public address. */
+export function loginCookie(c: HttpContext, token: string, { maxAgeSeconds, address }: LoginCookieOptions): string {
+  const seen = isPublic(c, address)
+    ? { secure: address.isSecure, path: address.prefix }
+    : { secure: new URL(c.req.url).protocol === 'https:' }
+  return generateCookie(nameFor(c), token, { maxAge: maxAgeSeconds, httpOnly: true, sameSite: 'Strict', ...seen })
 }
 
 /** The token of the cookie, if there is one. @throws `origin_not_allowed` if a page of another origin sent it */

@@ -98,6 +98,22 @@ test.each([
   expect([response.status, answer.code]).toEqual([status, status === 403 ? 'origin_not_allowed' : undefined])
 })
 
+test.each([
+  ['https://host.example', 'host.example', 200],
+  ['http://host.example', 'host.example', 403],
+  ['https://host.example:444', 'host.example', 403],
+  ['https://evil.example', 'host.example', 403],
+  ['null', 'host.example', 403],
+  ['https://host.example', 'host.example:444', 403],
+  ['https://host.example', 'other.example', 403],
+  // A proxy that passes its own name for the gateway on.
+  ['https://host.example', '127.0.0.1:7646', 403],
+])('F80 at the public address Origin "%s" with Host "%s" is answered %i', async (origin, host, status) => {
+  const { app } = fakeGateway({ publicUrl: 'https://host.example/agents' })
+  const response = await app.request('/sessions', { headers: { authorization, host, origin } })
+  expect(response.status).toBe(status)
+})
+
 test('/health is refused to foreign hosts and origins as well', async () => {
   const { app } = fakeGateway()
   expect(await refusal(app.request('/health', { headers: { host: 'evil.example' } }))).toEqual([

@@ -55,6 +55,7 @@ export interface GatewayConfig {
   }
   readonly audit?: boolean
   readonly allowedHosts?: readonly string[]
+  readonly publicUrl?: string
   readonly allowedOrigins?: readonly string[]
 }
 

@@ -24,9 +24,19 @@ const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {
 /** This host as agents and installers see it, with its secrets and their redaction. */
 export function agentHost(settings: Settings, { redactor, onProblem, terminal }: AgentParts): ProvisionHost {
   const { env = process.env, executables, environment, homes, bin, limits } = settings
-  const { sandbox, sandboxProviders, oauth, proprietary, clock, address, allowedHosts = [], listen } = settings
+  const {
+    sandbox,
+    sandboxProviders,
+    oauth,
+    proprietary,
+    clock,
+    address,
+    allowedHosts = [],
+    listen,
+    publicUrl,
+  } = settings
   const home = settings.layout.root
-  const ownNames = [...allowedHosts, ...(listen?.host === undefined ? [] : [listen.host])]
+  const ownNames = [...allowedHosts, ...(listen?.host === undefined ? [] : [listen.host]), ...hostnameIn(publicUrl)]
   return {
     env,
     home,
@@ -45,3 +55,7 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal }:
     url: () => address.url,
   }
 }
+
+/** An address that is not valid is refused when the surfaces open. */
+const hostnameIn = (url: string | undefined): readonly string[] =>
+  url !== undefined && URL.canParse(url) ? [new URL(url).hostname] : []

@@ -58,6 +58,8 @@ export interface GatewayOptions {
   readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote' | 'maxConnections' | 'tls'>
   /** Host names beyond loopback under which the gateway is reached. */
   readonly allowedHosts?: readonly string[]
+  /** Address of the gateway behind a proxy, with the path that the proxy takes off: `https://host.example/agents`. */
+  readonly publicUrl?: string
   /** Web origins beyond loopback that may call it. */
   readonly allowedOrigins?: readonly string[]
   /** The gateway's own log, `logs/gateway.jsonl` of the home; a gateway in memory writes none. */

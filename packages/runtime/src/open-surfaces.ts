@@ -16,7 +16,7 @@ export type Surfaces = ReturnType<typeof openSurfaces>
 
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
 export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions & Notifications) {
-  const { clock, allowedHosts, allowedOrigins, layout, inMemory, address, listen: defaults } = settings
+  const { clock, allowedHosts, allowedOrigins, publicUrl, layout, inMemory, address, listen: defaults } = settings
   const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens, notifications } =
     parts
   const { authenticate, revoked, onProblem, audit, log, metrics } = parts
@@ -43,6 +43,7 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     isOwnHost: (name) => names.has(name),
     ...(allowedHosts && { allowedHosts }),
     ...(allowedOrigins && { allowedOrigins }),
+    ...(publicUrl !== undefined && { publicUrl }),
   })
   const recordPath = inMemory ? undefined : layout.daemon
   const listeners = new Listeners({ app, version, defaults, onProblem, address, names, recordPath, log })

@@ -98,6 +98,36 @@ test('over TLS the cookie is sent over TLS alone', async () => {
   expect(headers.get('set-cookie')).toMatch(/; HttpOnly; Secure; SameSite=Strict$/)
 })
 
+test('15.1 by the public address the cookie is for its path, and for TLS alone; elsewhere it stays as it was', async () => {
+  const gateway = await testGateway({ home: await temporaryHome(), publicUrl: 'https://host.example/agents/' })
+  const owner = { authorization: `Bearer ${gateway.token}`, host: HOST }
+  const exchanged = async (host: string): Promise<string> => {
+    const made = await gateway.app.request('/auth/code', { method: 'POST', headers: owner })
+    const { code, url } = (await made.json()) as { readonly code: string; readonly url: string }
+    expect(url).toBe(`https://host.example/agents/console/#code=${code}`)
+    const answer = await gateway.app.request(`/auth/exchange?code=${code}`, { headers: { host } })
+    return answer.headers.get('set-cookie') ?? ''
+  }
+  expect(await exchanged('host.example')).toMatch(
+    /^agentproto=[^;]+; Max-Age=43200; Path=\/agents; HttpOnly; Secure; SameSite=Strict$/,
+  )
+  expect(await exchanged(HOST)).toMatch(/^agentproto_7646=[^;]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/)
+  expect(await exchanged('other.example')).toBe('')
+})
+
+test('15.1 a public address that is no plain address stops the start', async () => {
+  for (const publicUrl of [
+    'host.example',
+    'ftp://host.example',
+    'https://me:secret@host.example',
+    'https://h.example?a',
+  ])
+    await expect(testGateway({ home: await temporaryHome(), publicUrl })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('The public address is not valid') as string,
+    })
+})
+
 test('a code expires after a minute, at most sixteen are open, and any other code is rejected', async () => {
   const { gateway, clock, call, code } = await browser()
   const late = await code()

@@ -14,7 +14,8 @@ import { findSession } from '../session-ref.js'
 
 const HELP = `
 The address has a code that logs in one browser, once and within a minute; the login ends after 12 hours. Without a
-desktop the address is only printed, as a QR code too where another device can reach the gateway.`
+desktop the address is only printed, as a QR code too where another device can reach the gateway. Behind a reverse proxy
+it is the address that is configured as publicUrl.`
 
 interface OpenOptions {
   readonly scope?: Scope
@@ -40,15 +41,20 @@ async function open(context: CliContext, ref: string | undefined, options: OpenO
   const client = await connect(context)
   const place = ref === undefined ? '' : await sessionPlace(client, ref)
   const { scope, workspace: workspaces } = options
-  const { page, expiresAt } = await client.browserCode(defined({ scope, workspaces }))
-  const { url } = await findDaemon(context)
-  const address = new URL(`${url.replace(/\/+$/, '')}${page}${place}`).href
+  const code = await client.browserCode(defined({ scope, workspaces }))
+  const address = new URL((code.url ?? `${await ownAddress(context)}${code.page}`) + place).href
   const opens = options.browser && options.json !== true && hasDesktop(context)
   if (opens) openInBrowser(context, await redirectFile(context, address))
-  return { json: { url: address, expiresAt }, text: textOf(context, address), note: opens ? OPENED : undefined }
+  return {
+    json: { url: address, expiresAt: code.expiresAt },
+    text: textOf(context, address),
+    note: opens ? OPENED : undefined,
+  }
 }
 
 const OPENED = 'Opened in your browser. If nothing appears, open the address above within a minute.'
+
+const ownAddress = async (context: CliContext): Promise<string> => (await findDaemon(context)).url.replace(/\/+$/, '')
 
 const sessionPlace = async (client: Client, ref: string): Promise<string> =>
   `/sessions/${encodeURIComponent((await findSession(client, ref)).id)}`

@@ -200,7 +200,11 @@ export type RotatedToken = ValueOf<typeof rotatedToken>
 const issuedCode = z.object({ code: z.string(), expiresAt: time })
 export type BrowserCode = ValueOf<typeof issuedCode>
 /** `page`: the console, with the code in the fragment, which is sent to no server. */
-export const browserCode = issuedCode.extend({ path: z.string(), page: z.string() })
+export const browserCode = issuedCode.extend({
+  path: z.string(),
+  page: z.string(),
+  url: z.string().optional().describe('The page at the public address of the gateway, where it has one'),
+})
 /** `type`: the owner, a named token or the agent of a session. `workspaces`: absent for all. */
 export const caller = z.object({
   name: z.string(),

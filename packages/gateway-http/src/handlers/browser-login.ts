@@ -1,14 +1,17 @@
 import { AgentprotoError, type BrowserLogin } from '@agentproto/contracts'
 import { loginCookie } from '../login-cookie.js'
 import { textReply } from '../json-body.js'
+import type { PublicAddress } from '../public-address.js'
 import type { Handlers } from '../route.js'
 
 /** `/auth`: a browser sends a code instead of a token, and gets its cookie. */
-export function browserLoginHandlers(browsers: BrowserLogin) {
+export function browserLoginHandlers(browsers: BrowserLogin, address: PublicAddress | undefined) {
   return {
     'POST /auth/code'({ c, body }) {
       const { code, expiresAt } = browsers.code(c.get('by'), body)
-      return { code, expiresAt, path: `/auth/exchange?code=${code}`, page: `/console/#code=${code}` }
+      const page = `/console/#code=${code}`
+      const url = address === undefined ? {} : { url: address.url + page }
+      return { code, expiresAt, path: `/auth/exchange?code=${code}`, page, ...url }
     },
     'GET /auth/me': ({ by }) => browsers.caller(by),
     async 'GET /auth/exchange'({ c, query: { code } }) {
@@ -18,7 +21,7 @@ export function browserLoginHandlers(browsers: BrowserLogin) {
       if (login === undefined) throw unknownCode()
       const { token, name, expiresAt, maxAgeSeconds } = login
       return textReply(JSON.stringify({ ok: true, name, expiresAt }), 200, {
-        'set-cookie': loginCookie(c, token, maxAgeSeconds),
+        'set-cookie': loginCookie(c, token, { maxAgeSeconds, address }),
         'referrer-policy': 'no-referrer',
       })
     },

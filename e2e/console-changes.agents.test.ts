@@ -1,28 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openBrowser, openConsole } from './support/console.js'
 import { startGateway, type TestGateway } from './support/gateway.js'
-import { temporaryFolder } from './support/temporary-folder.js'
+import { git, repository } from './support/repository.js'
 import { needs } from '../tooling/needs.ts'
-
-const git = (cwd: string, ...args: string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
-
-/** A repository with one commit on `main`, which is the active workspace. */
-async function repository({ client }: TestGateway): Promise<string> {
-  const folder = join(temporaryFolder('work'), 'repo')
-  mkdirSync(folder)
-  git(folder, 'init', '-q', '-b', 'main')
-  git(folder, 'config', 'user.name', 'Ada')
-  git(folder, 'config', 'user.email', 'ada@example.com')
-  writeFileSync(join(folder, 'one.txt'), 'first\n')
-  git(folder, 'add', '-A')
-  git(folder, 'commit', '-q', '-m', 'first')
-  await client.workspaces.add({ path: folder, slug: 'repo', use: true })
-  return folder
-}
 
 /** A session in a worktree in which the agent wrote a file. */
 async function writtenSession({ client }: TestGateway, prompt: string): Promise<string> {

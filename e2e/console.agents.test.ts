@@ -1,19 +1,12 @@
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import { openBrowser, openConsole } from './support/console.js'
+import { prompt, transcript, wholeTranscript } from './support/console-session.js'
 import { startDaemon } from './support/daemon.js'
 import { startGateway } from './support/gateway.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 // The console as a person has it: a real browser, the demo agent, and only what is on the screen.
-
-const transcript = (page: Page) => page.getByRole('log', { name: 'Transcript' })
-
-async function prompt(page: Page, text: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Prompt' }).fill(text)
-  await page.keyboard.press('Enter')
-}
 
 test(
   '15.1 a browser without a login sees how to get in; a code works once, and a wrong one not at all',
@@ -86,20 +79,6 @@ test(
 )
 
 const wordsOf = (text: string): readonly string[] => text.match(/chunk \d+/g) ?? []
-
-/** The text of each row, also of those that are not in view: it scrolls through all of them. */
-async function wholeTranscript(page: Page): Promise<readonly string[]> {
-  const log = transcript(page)
-  const rows = new Map<number, string>()
-  for (let top = 0; ; top += 300) {
-    await log.evaluate((at, to) => (at.scrollTop = to), top)
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-    for (const row of await log.locator('.virtual-row').all())
-      rows.set(Number(await row.getAttribute('data-index')), await row.innerText())
-    if (top > (await log.evaluate((at) => at.scrollHeight))) break
-  }
-  return [...rows].toSorted(([one], [other]) => one - other).map(([, text]) => text)
-}
 
 test('15.8 a login that is revoked leads to the page that says how to get in', needs('chromium'), async () => {
   const gateway = await startGateway()

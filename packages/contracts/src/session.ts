@@ -223,7 +223,7 @@ export interface Session {
   readonly pendingRequests: number
   /** `degraded`: warned of inactivity; `stale`: no connection; `dead`: no process; `unknown`: it is starting. */
   readonly health?: SessionHealth
-  /** Number of queued prompts; absent for none. */
+  /** Number of queued prompts that will be sent; absent for none. */
   readonly queuedPrompts?: number
   readonly lastSeq: number
   /** Present for an imported session, which is never resumable. */

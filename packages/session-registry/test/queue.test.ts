@@ -48,6 +48,20 @@ test('F17 an eleventh queued prompt is refused, none is dropped in silence', asy
   })
 })
 
+test('15.4 a queued prompt that was taken back says so, and is not counted', async () => {
+  const { script } = gated()
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
+  await settled()
+  for (const prompt of ['b', 'c']) await registry.prompt(id, { prompt, whenBusy: 'queue' }, owner)
+  await registry.interrupt(id, owner, { turn: 2 })
+  expect(await registry.get(id)).toMatchObject({ queuedPrompts: 1 })
+  expect(await registry.turn(id, 2)).toMatchObject({ state: 'queued', sent: false })
+  expect(await registry.turn(id, 3)).not.toHaveProperty('sent')
+  await registry.interrupt(id, owner, { turn: 3 })
+  expect((await registry.get(id)).queuedPrompts).toBeUndefined()
+})
+
 test('F18 an interrupt stops the queue: its prompts are never sent, their waiters return, their turns are cancelled', async () => {
   const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))

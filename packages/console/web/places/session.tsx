@@ -7,6 +7,7 @@ import { RequestList } from '../requests/request-list.js'
 import { EventsView } from '../session/events-view.js'
 import { PlanView } from '../session/plan-view.js'
 import { PromptBox } from '../session/prompt-box.js'
+import { QueueView } from '../session/queue-view.js'
 import { SessionHeader } from '../session/session-header.js'
 import { PartView } from '../transcript/part-view.js'
 
@@ -24,12 +25,9 @@ export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; reado
         <input type="checkbox" checked={hasEvents} onChange={({ currentTarget: box }) => setHasEvents(box.checked)} />{' '}
         events, for debugging
       </label>
-      {hasEvents && session !== undefined ? (
-        <EventsView gateway={gateway} id={id} lastSeq={session.lastSeq} />
-      ) : (
-        <TranscriptView feed={feed} />
-      )}
+      {hasEvents ? <EventsView gateway={gateway} id={id} feed={feed} /> : <TranscriptView feed={feed} />}
       <RequestList gateway={gateway} sessionId={id} />
+      {session === undefined ? null : <QueueView gateway={gateway} session={session} />}
       {session !== undefined && isPromptable(session) && gateway.may('operate') ? (
         <PromptBox gateway={gateway} session={session} prompts={prompts} />
       ) : null}

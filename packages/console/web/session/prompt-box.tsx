@@ -1,9 +1,11 @@
 import type { Session } from '@agentproto/client'
 import { useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
-import { Outside } from '../parts/outside.js'
 import { useCalling } from '../parts/calling.js'
+import { newKey } from '../parts/idempotency-key.js'
+import { Outside } from '../parts/outside.js'
 import { type AgentCommand, matchingCommands, promptOf } from './agent-commands.js'
+import { useDraftText } from './draft-text.js'
 import { historyStep } from './prompt-history.js'
 
 interface PromptBoxProps {
@@ -70,7 +72,7 @@ interface Draft {
 }
 
 function useDraft({ gateway, session, prompts }: PromptBoxProps): Draft {
-  const [text, setText] = useState('')
+  const [text, setText] = useDraftText(session.id)
   const [at, setAt] = useState<number>()
   const { problem, call } = useCalling()
   const write = (next: string, position?: number): void => {
@@ -81,7 +83,8 @@ function useDraft({ gateway, session, prompts }: PromptBoxProps): Draft {
     const prompt = text.trim()
     if (prompt === '') return
     write('')
-    const isSent = await call(() => gateway.client.sessions.prompt(session.id, { prompt, whenBusy }))
+    const body = { prompt, whenBusy, idempotencyKey: newKey() }
+    const isSent = await call(() => gateway.client.sessions.prompt(session.id, body))
     // What was typed in the meantime is not lost.
     if (!isSent) setText((now) => (now === '' ? prompt : now))
   }

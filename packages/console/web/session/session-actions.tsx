@@ -2,7 +2,7 @@ import type { Session } from '@agentproto/client'
 import { useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { useCalling } from '../parts/calling.js'
-import { goTo } from '../router.js'
+import { Fork } from './fork.js'
 
 interface ActionsProps {
   readonly gateway: Gateway
@@ -15,16 +15,12 @@ export function SessionActions({ gateway, session }: ActionsProps) {
   const { sessions } = gateway.client
   const { problem, isBusy, call } = useCalling()
   const isLive = status === 'starting' || status === 'running'
-  const fork = async (): Promise<void> => goTo({ name: 'session', id: (await sessions.fork(id)).id })
   return (
     <fieldset class="settings" disabled={isBusy}>
       <legend>Session</legend>
-      <Rename gateway={gateway} session={session} />
-      {agent?.capabilities.fork === true ? (
-        <button type="button" onClick={() => void call(fork)}>
-          Fork
-        </button>
-      ) : null}
+      {/* A title that came from elsewhere replaces the one in the field. */}
+      <Rename key={session.title} gateway={gateway} session={session} />
+      {agent?.capabilities.fork === true ? <Fork gateway={gateway} session={session} /> : null}
       {!isLive && resumable ? (
         <button type="button" onClick={() => void call(() => sessions.resume(id))}>
           Resume

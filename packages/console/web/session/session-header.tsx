@@ -2,6 +2,7 @@ import type { Session } from '@agentproto/client'
 import type { Gateway } from '../gateway/gateway.js'
 import { useCalling } from '../parts/calling.js'
 import { Outside } from '../parts/outside.js'
+import { addressOf } from '../router.js'
 import { ExportLink, SessionActions } from './session-actions.js'
 import { SessionSettings } from './session-settings.js'
 
@@ -25,7 +26,8 @@ export function SessionHeader({ gateway, session }: HeaderProps) {
         <span class="dim">
           <Outside text={`${adapterSlug} · ${workspaceSlug}`} />
         </span>
-        <Queued count={session.queuedPrompts ?? 0} />
+        <Origin gateway={gateway} session={session} />
+        {session.changes === undefined ? null : <a href={addressOf({ name: 'changes', id })}>Changes</a>}
         <ExportLink id={id} />
         {turn.state === 'idle' || !mayOperate ? null : (
           <button
@@ -51,5 +53,17 @@ export function SessionHeader({ gateway, session }: HeaderProps) {
   )
 }
 
-const Queued = ({ count }: { readonly count: number }) =>
-  count === 0 ? null : <span class="dim">{count === 1 ? '1 prompt is queued' : `${count} prompts are queued`}</span>
+/** The session that it was forked from, or whose agent started it. */
+function Origin({ gateway, session: { forkedFrom, parentSessionId } }: HeaderProps) {
+  const origin = forkedFrom ?? parentSessionId
+  if (origin === undefined) return null
+  const known = gateway.sessions.value.get(origin)
+  return (
+    <span class="dim">
+      {forkedFrom === undefined ? 'started by ' : 'forked from '}
+      <a href={addressOf({ name: 'session', id: origin })}>
+        <Outside text={known?.label ?? known?.title ?? origin} />
+      </a>
+    </span>
+  )
+}

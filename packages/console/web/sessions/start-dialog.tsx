@@ -1,5 +1,6 @@
 import type { Client } from '@agentproto/client'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { newKey } from '../parts/idempotency-key.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
 import { useAnswer } from '../parts/use-answer.js'
@@ -66,7 +67,3 @@ function fieldsOf(form: HTMLFormElement): Record<string, string> {
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields[name] = value
   return fields
 }
-
-/** Each try is a start of its own; the client repeats it with the same key when the connection breaks. */
-const newKey = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -106,6 +106,7 @@ const queuedTurn = z.object({
   number: z.int().min(1),
   state: z.literal('queued'),
   queuedAt: time,
+  sent: z.literal(false).optional().describe('It was stopped while it waited, and is never sent'),
   prompt,
   afterSeq: count.describe('The events of the turn will have greater sequence numbers'),
 })

@@ -3,7 +3,8 @@ import type { OpenTurnEnd } from '../lifecycle/ending.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
 import { resolutions } from './requests.js'
-import type { OpenTurn, QueuedPrompt, SessionState } from './state.js'
+import type { QueuedPrompt } from './queued-prompt.js'
+import type { OpenTurn, SessionState } from './state.js'
 
 /** What ends a turn that the agent did not end, or never got. */
 

@@ -15,6 +15,7 @@ import type { Ending } from '../lifecycle/ending.js'
 import type { How, Resumption } from '../lifecycle/resume.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { RegistryConfig } from '../registry-config.js'
+import { type QueuedPrompt, waitingCount } from './queued-prompt.js'
 import { type Recording, recordingOf } from './recording-phase.js'
 import type { Standing } from '../usage/standing.js'
 import { type CallHistory, NO_CALLS } from '../usage/call-history.js'
@@ -123,15 +124,6 @@ export interface Outgoing {
 export const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
   typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
 
-export interface QueuedPrompt extends Outgoing {
-  /** ISO-8601. */
-  readonly queuedAt: string
-  /** It interrupted the running turn. */
-  readonly isInterrupting: boolean
-  /** What it waited for was stopped: it is never sent (failure mode 18). */
-  readonly isStopped: boolean
-}
-
 export interface Ask {
   readonly call: Call
   readonly requestId: string
@@ -238,12 +230,13 @@ const MAX_WARNINGS = 20
 
 /** The descriptor that callers see. */
 export function snapshotOf(state: SessionState, lastSeq: number): Session {
-  const { session, queue, watch, meter, spawn } = state
+  const { session, watch, meter, spawn } = state
+  const queued = waitingCount(state.queue)
   return summarised({
     ...session,
     pendingRequests: pendingRequests(state).length,
     lastSeq,
-    ...(queue.length === 0 ? {} : { queuedPrompts: queue.length }),
+    ...(queued === 0 ? {} : { queuedPrompts: queued }),
     health: healthOf(session, watch),
     ...(meter.countedSeq === 0 ? {} : { usage: meter.usage }),
     ...(spawn.budget === undefined ? {} : { budget: spawn.budget }),

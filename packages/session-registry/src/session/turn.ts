@@ -13,6 +13,7 @@ import type { LogEntry } from '../log/event-record.js'
 import { standingContextOf } from './envelope.js'
 import type { InputOf } from './input.js'
 import { closing, stopQueue, unsentTurn } from './closing.js'
+import { type QueuedPrompt, waitingCount } from './queued-prompt.js'
 import { cancelAsks, resolutions } from './requests.js'
 import { end } from './run.js'
 import { endByBudget, usedUp } from '../usage/budget.js'
@@ -25,7 +26,6 @@ import {
   openTurn,
   type OpenTurn,
   type Outgoing,
-  type QueuedPrompt,
   type SessionState,
   step,
   type Step,
@@ -227,7 +227,7 @@ function enqueue(
   { call, content, trace }: InputOf<'prompt'>,
   { now, isInterrupting }: { readonly now: number; readonly isInterrupting: boolean },
 ): Step {
-  const waiting = state.queue.filter(({ isStopped }) => !isStopped).length
+  const waiting = waitingCount(state.queue)
   // Stopped prompts do not count, unless they too have piled up.
   if (waiting >= BOUNDS.queuedPrompts || state.queue.length >= 2 * BOUNDS.queuedPrompts)
     return step(state, { do: 'reject', call, error: queueFull() })
@@ -249,7 +249,7 @@ function withdraw(state: SessionState, { call, place }: { readonly call: number;
   const waiting = state.queue[place - 1]
   if (waiting === undefined || waiting.isStopped) return step(state, { do: 'reply', call, value: { wasBusy: false } })
   const queue = state.queue.with(place - 1, { ...waiting, isStopped: true })
-  return step({ ...state, queue }, { do: 'reply', call, value: { wasBusy: true, sent: false } })
+  return step({ ...state, queue }, URGENT, { do: 'reply', call, value: { wasBusy: true, sent: false } })
 }
 
 function cancelTurn(

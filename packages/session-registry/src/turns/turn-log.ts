@@ -50,8 +50,9 @@ export async function readTurn(session: SessionHandle, number: number): Promise<
 export async function readTurnDetail(session: SessionHandle, number: number): Promise<TurnDetail | QueuedTurn> {
   const waiting = session.state.queue[number - session.turns.count - 1]
   if (waiting !== undefined) {
-    const { queuedAt, content: prompt } = waiting
-    return { number, state: 'queued', queuedAt, prompt, afterSeq: session.log.lastSeq }
+    const { queuedAt, content: prompt, isStopped } = waiting
+    const stopped = isStopped ? { sent: false as const } : {}
+    return { number, state: 'queued', queuedAt, ...stopped, prompt, afterSeq: session.log.lastSeq }
   }
   const result = await readTurn(session, number)
   for await (const event of eventsFrom(session, result.firstSeq)) {

@@ -1,0 +1,14 @@
+import type { Outgoing } from './state.js'
+
+export interface QueuedPrompt extends Outgoing {
+  /** ISO-8601. */
+  readonly queuedAt: string
+  /** It interrupted the running turn. */
+  readonly isInterrupting: boolean
+  /** What it waited for was stopped: it is never sent (failure mode 18). */
+  readonly isStopped: boolean
+}
+
+/** How many of them will be sent. */
+export const waitingCount = (queue: readonly QueuedPrompt[]): number =>
+  queue.filter(({ isStopped }) => !isStopped).length

@@ -6,7 +6,8 @@ import type { SessionHost } from '../session-host.js'
 import { startAgent } from './agent-start.js'
 import type { Input } from './input.js'
 import type { SessionHandle } from './session-handle.js'
-import type { Outgoing, StartEffect } from './state.js'
+import type { Outgoing } from './queued-prompt.js'
+import type { StartEffect } from './state.js'
 
 /** Carries out what the session decides about its agent. What takes time is posted to the session when it is over. */
 export class AgentRunner {

@@ -1,4 +1,10 @@
-import type { Outgoing } from './state.js'
+import type { ContentBlock, TraceContext } from '@agentproto/contracts'
+
+/** What the agent gets for one turn. */
+export interface Outgoing {
+  readonly content: readonly ContentBlock[]
+  readonly trace?: TraceContext | undefined
+}
 
 export interface QueuedPrompt extends Outgoing {
   /** ISO-8601. */

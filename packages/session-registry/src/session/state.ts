@@ -15,7 +15,7 @@ import type { Ending } from '../lifecycle/ending.js'
 import type { How, Resumption } from '../lifecycle/resume.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { RegistryConfig } from '../registry-config.js'
-import { type QueuedPrompt, waitingCount } from './queued-prompt.js'
+import { type Outgoing, type QueuedPrompt, waitingCount } from './queued-prompt.js'
 import { type Recording, recordingOf } from './recording-phase.js'
 import type { Standing } from '../usage/standing.js'
 import { type CallHistory, NO_CALLS } from '../usage/call-history.js'
@@ -112,12 +112,6 @@ export interface OpenTurn {
   readonly cancelled?: 'interrupted' | 'silent'
   /** Callers that wait for the end of the turn they interrupted. */
   readonly interrupters: readonly Call[]
-}
-
-/** What the agent gets for one turn. */
-export interface Outgoing {
-  readonly content: readonly ContentBlock[]
-  readonly trace?: TraceContext | undefined
 }
 
 /** A prompt as content blocks. */

@@ -13,7 +13,7 @@ import type { LogEntry } from '../log/event-record.js'
 import { standingContextOf } from './envelope.js'
 import type { InputOf } from './input.js'
 import { closing, stopQueue, unsentTurn } from './closing.js'
-import { type QueuedPrompt, waitingCount } from './queued-prompt.js'
+import { type Outgoing, type QueuedPrompt, waitingCount } from './queued-prompt.js'
 import { cancelAsks, resolutions } from './requests.js'
 import { end } from './run.js'
 import { endByBudget, usedUp } from '../usage/budget.js'
@@ -25,7 +25,6 @@ import {
   mayHaveBudget,
   openTurn,
   type OpenTurn,
-  type Outgoing,
   type SessionState,
   step,
   type Step,

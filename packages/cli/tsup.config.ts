@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -29,6 +30,7 @@ const bundle: Options = {
   dts: false,
   onSuccess: sweep,
   noExternal: [/.*/],
+  define: { AGENTPROTO_BUILD: JSON.stringify(buildCommit() ?? null) },
   // CommonJS dependencies ask for Node's own modules by `require` and for their folder by `__dirname`.
   banner: {
     js: [
@@ -63,6 +65,12 @@ const compiledValidators: Plugin = {
       return { contents, loader: 'js', resolveDir: dirname(file) }
     })
   },
+}
+
+/** The commit that is built; undefined outside of a checkout, as in an unpacked source archive. */
+function buildCommit(): string | undefined {
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : undefined
 }
 
 const startedAt = Date.now() - 1

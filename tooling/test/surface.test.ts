@@ -36,7 +36,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/runtime . ./package.json
     @agentproto/sandbox . ./package.json
     @agentproto/secrets . ./package.json
-    @agentproto/server . ./audit ./package.json
+    @agentproto/server . ./audit ./home ./package.json
     @agentproto/session-registry . ./testing ./package.json
     @agentproto/subprocess . ./package.json
     @agentproto/workspaces . ./package.json
@@ -194,13 +194,17 @@ test('what each package exports', () => {
       SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets isSecretSlug openKeyring
       parseSecretValue
     @agentproto/server
-      Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock Hook HookContext HookDenial Hooks
-      HostNames ListenOptions Listeners LogLevel LogOptions Metrics Notifier NotifierOptions NotifyOptions
-      OfflineOptions OpenTokensOptions OutboxLimits PromptAttempt RequestAsked SpawnAttempt TlsOptions
-      WebhookOptions browserCodes openAccess openAudit openHome openOfflineAudit openTokens
-      withSessionToken
+      Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock HomeRecord HomeUpgrade HomeWriter Hook
+      HookContext HookDenial Hooks HostNames ListenOptions Listeners LogLevel LogOptions Metrics Notifier
+      NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions OpenTokensOptions OutboxLimits
+      PrepareHomeOptions PromptAttempt RequestAsked SpawnAttempt TlsOptions WebhookOptions
+      assertHomeReadable browserCodes openAccess openAudit openHome openOfflineAudit openTokens
+      prepareHome withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
+    @agentproto/server/home
+      HOME_FORMAT HomeBackup HomeRecord HomeUpgrade HomeWriter PrepareHomeOptions assertHomeReadable
+      homeBackups prepareHome
     @agentproto/session-registry
       BudgetConfig CountedSessions CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles
       FileEventStore FileEventStoreOptions FileRuleStore FileRuleStoreOptions FileSessionStore
@@ -247,8 +251,9 @@ test('the error codes', () => {
     setup_failed provisioning_busy secret_not_found checkpoint_not_found folder_in_use checkpoint_failed
     git_unavailable git_failed repository_invalid branch_invalid worktree_unsaved worktree_setup_failed
     merge_conflict checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed
-    agent_exited termination_failed timeout cancelled storage_failed storage_corrupt listen_failed
-    daemon_not_running daemon_running keeper_unavailable not_adoptable shutting_down internal"
+    agent_exited termination_failed timeout cancelled storage_failed storage_corrupt home_newer
+    home_invalid home_upgrade_failed listen_failed daemon_not_running daemon_running keeper_unavailable
+    not_adoptable shutting_down internal"
   `)
 })
 

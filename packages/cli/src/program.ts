@@ -51,6 +51,7 @@ async function runCommand(context: CliContext, argv: readonly string[]): Promise
   const run: Run =
     (work) =>
     async (...args) => {
+      await (await import('./home-format.js')).useHome(context, topLevelName(running))
       const result = await work({ ...context, autoStart }, ...args)
       exitCode = typeof result === 'object' ? printResult(context, result, asJson) : (result ?? EXIT.ok)
     }
@@ -71,6 +72,12 @@ async function runCommand(context: CliContext, argv: readonly string[]): Promise
     const { usageError } = await import('./usage-errors/usage-error.js')
     throw await usageError(await commandTree(context), thrown, argv)
   }
+}
+
+/** The first word of a command; empty before one runs. */
+function topLevelName(command: Command | undefined): string {
+  const parent = command?.parent
+  return parent?.parent ? topLevelName(parent) : (command?.name() ?? '')
 }
 
 /** `help a b` and `a help b` are `a b --help`. */

@@ -131,6 +131,9 @@ export const ERRORS = {
   // The host.
   storage_failed: row(507, 'Writing to the store failed', { retryable: true }),
   storage_corrupt: row(500, 'Stored data is unreadable'),
+  home_newer: row(409, 'The home was written by a newer agentproto'),
+  home_invalid: row(500, 'The format of the home is not known'),
+  home_upgrade_failed: row(507, 'The home could not be upgraded', { retryable: true }),
   listen_failed: row(500, 'The gateway cannot listen on this address', usage),
   daemon_not_running: row(503, 'No gateway is running', { retryable: true }),
   daemon_running: row(409, 'A gateway is already running for this home'),

@@ -1,4 +1,5 @@
-import { type HomeLock, openAccess, openHome } from '@agentproto/server'
+import { systemClock } from '@agentproto/contracts'
+import { type HomeLock, openAccess, openHome, prepareHome } from '@agentproto/server'
 import { openAgents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import type { GatewayOptions } from './gateway-options.js'
@@ -7,26 +8,32 @@ import { observe, type Observers } from './observe.js'
 import { type Notifications, openNotifications } from './open-notifications.js'
 import { openSessions, type Sessions } from './open-sessions.js'
 import { openSurfaces, type Surfaces } from './open-surfaces.js'
-import { type Settings, settingsOf } from './settings.js'
+import { layoutOf, type Settings, settingsOf } from './settings.js'
 
 /** How long open connections may take to end, in milliseconds. */
 const CLOSE_GRACE_MS = 2_000
 
 /**
  * Creates a gateway: registry, adapters, workspaces, HTTP and MCP over them.
- * @throws `daemon_running` when another gateway has the home, `invalid_request` when its config.json is not valid,
- *   `storage_failed`
+ * @throws `daemon_running` when another gateway has the home, `home_newer` when a newer agentproto has written it,
+ *   `home_invalid`, `home_upgrade_failed`, `invalid_request` when its config.json is not valid, `storage_failed`
  */
 export async function createGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const settings = await settingsOf(options)
-  const lock = openHome(settings.layout.root, settings.inMemory)
-  const opened: Opened = { lock }
+  const opened: Opened = { lock: await lockHome(options) }
   try {
-    return await assemble(settings, opened)
+    return await assemble(await settingsOf(options), opened)
   } catch (error) {
     await closeOpened(opened).catch(() => undefined)
     throw error
   }
+}
+
+/** The lock comes first: from here on the home has this format, and only this gateway. A gateway that stores nothing needs none. */
+async function lockHome({ store, clock = systemClock, ...options }: GatewayOptions): Promise<HomeLock | undefined> {
+  const { root } = layoutOf(options)
+  if (store !== 'memory') return openHome(root, { clock })
+  await prepareHome(root, { clock })
+  return undefined
 }
 
 /** What is open so far. */

@@ -17,12 +17,16 @@ export interface Settings extends GatewayOptions {
 
 /** The options over those of the home's config.json. @throws `invalid_request` when the file is not valid */
 export async function settingsOf(given: GatewayOptions): Promise<Settings> {
-  const { home, env = process.env, clock = systemClock } = given
-  const layout = homeLayout(home ?? homeFrom(env, homedir()))
+  const { clock = systemClock } = given
+  const layout = layoutOf(given)
   const inMemory = given.store === 'memory'
   const options = inMemory ? given : await withConfig(given, layout.config)
   return { ...options, clock, layout, inMemory, address: {} }
 }
+
+/** Where the files of the home are. */
+export const layoutOf = ({ home, env = process.env }: Pick<GatewayOptions, 'home' | 'env'>): HomeLayout =>
+  homeLayout(home ?? homeFrom(env, homedir()))
 
 /** Without such a file, its parser is not loaded. */
 async function withConfig(options: GatewayOptions, path: string): Promise<GatewayOptions> {

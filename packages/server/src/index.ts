@@ -9,8 +9,11 @@ export { openAudit } from './audit/audit.js'
 export type { Audit } from './audit/audit.js'
 export { openOfflineAudit } from './audit/offline-audit.js'
 export type { OfflineOptions } from './audit/offline-audit.js'
-export { openHome } from './home-lock.js'
-export type { HomeLock } from './home-lock.js'
+export type { HomeLock } from './home/home-lock.js'
+export { assertHomeReadable } from './home/home-record.js'
+export type { HomeRecord, HomeUpgrade, HomeWriter } from './home/home-record.js'
+export { openHome, prepareHome } from './home/open-home.js'
+export type { OpenHomeOptions, PrepareHomeOptions } from './home/open-home.js'
 export { Hooks } from './hooks/hooks.js'
 export type {
   GatewayHooks,

@@ -32,7 +32,10 @@ export const define: Define = (command) =>
     .run(stop)
 
 async function stop(context: CliContext, options: StopOptions): Promise<CommandResult> {
-  const daemon = await daemonProcess(homeOf(context))
+  const home = homeOf(context)
+  const daemon = await daemonProcess(home)
+  // A newer agentproto may lock its home in another way.
+  if (daemon === undefined) (await import('@agentproto/server/home')).assertHomeReadable(home.root)
   if (daemon === undefined) return { json: { stopped: false }, note: 'No gateway was running.' }
   await withProgress(context, 'Stopping the gateway and its agents', () => end(daemon, options))
   return { json: { stopped: true, pid: daemon.pid }, note: `Stopped process ${daemon.pid}.` }

@@ -20,6 +20,7 @@ import { checkClock } from './clock.js'
 import type { Finding } from './finding.js'
 import { type FolderSize, folderSize } from './folder-size.js'
 import { checkHome, existingFolder } from './home-access.js'
+import { checkFormat, isKnownFormat } from './home-format.js'
 import { checkLeftovers } from './leftovers.js'
 import { checkWorktrees } from './worktrees.js'
 
@@ -33,12 +34,15 @@ const OF_HOME = new Set(['permissions', 'config', 'worktrees', 'checkpoints', 's
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
   const home = homeOf(context)
   const hasHome = existsSync(home.root)
+  // Of a home in another format, only that is reported: what its files mean is not known.
+  const isKnown = await isKnownFormat(home)
   const checks: Check[] = [
     ['node', 'Node', () => ok(`${process.version} on ${process.platform} ${release()}`)],
     ['git', 'git', () => checkGit(context)],
     ['disk', 'disk', () => checkDisk(home.root)],
     ['port', 'port', () => checkPort(home)],
     ['home', 'home', () => checkHome(home)],
+    ['format', 'home format', () => checkFormat(home)],
     ['permissions', 'permissions', () => checkPermissions(home)],
     ['config', 'config.json', () => checkConfig(home.config), `Fix ${home.config}; no gateway starts with it`],
     ['worktrees', 'worktrees', () => checkWorktrees(home)],
@@ -51,7 +55,8 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
     ['engines', 'Node of agents', async () => checkEngines(await openAdapters(context))],
   ]
   const results: DoctorCheck[] = []
-  for (const check of checks) if (hasHome || !OF_HOME.has(check[0])) results.push(await resultOf(check))
+  const applies = (id: string): boolean => (OF_HOME.has(id) ? hasHome && isKnown : hasHome || id !== 'format')
+  for (const check of checks) if (applies(check[0])) results.push(await resultOf(check))
   return results
 }
 

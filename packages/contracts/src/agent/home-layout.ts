@@ -6,6 +6,10 @@ export function homeLayout(root: string) {
   const at = (name: string): string => `${root}/${name}`
   return {
     root,
+    /** The format of the home, and which agentproto wrote it. */
+    format: at('home.json'),
+    /** Files as they were before an upgrade of the home changed them. */
+    backups: at('backups'),
     sessions: at('sessions'),
     sessionsIndex: at('sessions.json'),
     workspaces: at('workspaces.json'),

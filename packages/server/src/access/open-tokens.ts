@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { systemClock, type TokenService, type WorkspaceService } from '@agentproto/contracts'
 import { homeFrom, homeLayout } from '@agentproto/contracts/agent'
 import { type OfflineOptions, openOfflineAudit } from '../audit/offline-audit.js'
-import { openHome } from '../home-lock.js'
+import { lockBriefly } from '../home/open-home.js'
 import { TokenStore } from './token-store.js'
 
 export interface OpenTokensOptions extends OfflineOptions {
@@ -17,13 +17,13 @@ export function openTokens(options: OpenTokensOptions): TokenService {
 
   /** @throws `daemon_running`: a running gateway has its tokens in memory, and must make the change itself */
   async function locked<T>(work: (tokens: TokenService) => Promise<T>): Promise<T> {
-    const lock = openHome(root, false)
+    const lock = await lockBriefly(root, { clock })
     const audit = openOfflineAudit(options)
     try {
       return await work(audit.wrap('tokens', new TokenStore({ path, clock, onProblem, workspaces })))
     } finally {
       await audit.close()
-      lock?.release()
+      lock.release()
     }
   }
 

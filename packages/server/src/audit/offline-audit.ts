@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { type Clock, type Principal, systemClock } from '@agentproto/contracts'
 import { homeFrom, homeLayout } from '@agentproto/contracts/agent'
+import { prepareHome } from '../home/open-home.js'
 import type { Audit } from './audit.js'
 import { type AuditEntry, AUDIT_SIZE, AuditLog, type AuditWriter } from './audit-log.js'
 import { auditPromise, withAudit } from './with-audit.js'
@@ -25,13 +26,15 @@ const SLACK_BYTES = 1024 * 1024
  * Makes a change to a home without a gateway, and records it in the audit log.
  * Its line has `action`, as in docs/security.md, and what it is about; no secret.
  * @returns what the work returns; a log that cannot be written does not stop it
- * @throws what the work throws
+ * @throws what the work throws; what `prepareHome` throws, before anything is changed
  */
 export async function auditOffline<T>(
   options: OfflineOptions,
   { action, ...about }: { readonly action: string; readonly [about: string]: unknown },
   work: () => Promise<T>,
 ): Promise<T> {
+  const { home, env = process.env, clock = systemClock } = options
+  await prepareHome(home ?? homeFrom(env, homedir()), { create: true, clock })
   const { writer, close } = offlineWriter(options)
   try {
     return await auditPromise(writer, { action, by: undefined, about }, work())

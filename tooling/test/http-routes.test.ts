@@ -25,6 +25,7 @@ const idle = {
   openApi: () => Promise.resolve({}),
   permissions: {},
   worktrees: {},
+  gateway: () => ({}),
 } as unknown as HttpDeps
 
 /** `METHOD /path` of what is served, without the routes of one agent's sessions. */

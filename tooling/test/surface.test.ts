@@ -111,25 +111,26 @@ test('what each package exports', () => {
       readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
       toolInputText traceIdOf traceOf unknownChoice
     @agentproto/contracts/wire
-      ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
-      AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller ChangeService ChangesQuery
-      ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest DiscardWorktreeRequest
-      DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage ExportFormat ExportHead
-      Forgotten ForkRequest HookStop InterruptRequest Interrupted JsonOf KillReason MergeWorktreeRequest
-      MergedWorktree NotificationService NotificationState NotificationTest NotifyTarget OPERATIONS
-      OUTPUT_CURSOR Operation OutputReader ParamsOf PatchQuery PermissionService PromptAccepted
-      PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader
-      RenameRequest RepairFinding RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest
-      RewindFilesRequest RewoundFiles Route SearchHit SearchQuery SearchResult ServiceMethod Services
-      SessionArchive SessionBounds SessionChange SessionChanges SessionFilter SessionPage SessionService
-      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StateName StreamStats TOOLS
-      TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery
-      TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport
-      UsageReportRow UsageService WaitingQuery WorktreeRequest WorktreeService addRuleSchema
-      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf budgetSchema contentBlockSchema
-      coversWorkspace createTokenSchema eventSchema hasEndedBefore isWithinDepth loopsSchema matchesFilter
-      mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
-      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+      ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest AllRules Answer
+      AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller ChangeService
+      ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
+      DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage
+      ExportFormat ExportHead Forgotten ForkRequest GatewayInfo HookStop InterruptRequest Interrupted
+      JsonOf KillReason MergeWorktreeRequest MergedWorktree NotificationService NotificationState
+      NotificationTest NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PatchQuery
+      PermissionService PlacedRule PromptAccepted PromptRequest ProvisionEvent ProvisionPhase
+      ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding RepairReport
+      RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route SearchHit
+      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
+      SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState
+      SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS
+      ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS
+      UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService WaitingQuery
+      WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
+      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
+      hasEndedBefore isWithinDepth loopsSchema matchesFilter mayUse mcpServerSchema operationOf parseWire
+      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
+      toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent AdoptedAgent
       AdoptedSession AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions

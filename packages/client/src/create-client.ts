@@ -31,10 +31,14 @@ export function createClient(options: ClientOptions) {
   return {
     /** Needs no token. @throws `daemon_not_running` */
     health: (): Promise<Health> => transport.call('GET /health', {}),
+    /** What the gateway is, and the budgets of its configuration; needs the owner or the scope `admin`. */
+    gateway: () => transport.call('GET /gateway', {}),
     /** What this client's token, or this browser's login, is and may do. */
     caller: () => transport.call('GET /auth/me', {}),
     /** A code that logs in one browser; needs the owner or the scope `admin`. @throws `token_limit_reached` */
     browserCode: (body: BrowserCodeRequest = {}) => transport.call('POST /auth/code', { body }),
+    /** Ends the login of this browser. @throws `token_not_found` for a client with a token */
+    logOut: () => transport.call('POST /auth/logout', {}),
     sessions,
     archive: archiveClient(transport),
     /** What sessions used, also deleted ones: by default each of the last 30 days. */

@@ -1,5 +1,5 @@
 import type { PermissionRule, RuleScope } from '@agentproto/contracts'
-import type { AddRuleRequest } from '@agentproto/contracts/wire'
+import type { AddRuleRequest, AllRules } from '@agentproto/contracts/wire'
 import type { Transport } from './transport.js'
 
 /**
@@ -17,6 +17,8 @@ export function permissionsClient({ call }: Transport) {
         : call('GET /workspaces/:slug/rules', { params: { slug: scope.workspaceSlug } }))
       return rules
     },
+    /** The rules of all workspaces, then those of the sessions, newest first; at most 10,000. Needs the scope `admin`. */
+    all: (): Promise<AllRules> => call('GET /rules', {}),
     /** Adds a rule once; it answers what is pending. @throws `invalid_request`, `rule_limit_reached`, `storage_failed` */
     add: (scope: RuleScope, body: AddRuleRequest): Promise<PermissionRule> =>
       'sessionId' in scope

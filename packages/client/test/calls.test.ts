@@ -23,8 +23,11 @@ test('each call names its route', async () => {
   const gateway = await fakeGateway((_, response) =>
     json(response, { lines: [], turns: [], requests: [], rules: [], events: [], adapters: [], workspaces: [] }),
   )
-  const { sessions, permissions, workspaces, adapters, health } = createClient({ url: gateway.url, token: 't' })
-  await health()
+  const client = createClient({ url: gateway.url, token: 't' })
+  const { sessions, permissions, workspaces, adapters } = client
+  await client.health()
+  await client.gateway()
+  await client.logOut()
   await sessions.get('a/b')
   await sessions.prompt('s', { prompt: 'hi' })
   await sessions.configure('s', { mode: 'plan' })
@@ -38,6 +41,7 @@ test('each call names its route', async () => {
   await sessions.requests('s')
   await sessions.answer('s', 'r1', { optionId: 'yes' })
   await permissions.list({ sessionId: 's' })
+  await permissions.all()
   await permissions.add({ sessionId: 's' }, { decision: 'deny', toolKind: 'edit' })
   await permissions.remove({ workspaceSlug: 'w' }, 'pr_1')
   await workspaces.list()
@@ -49,6 +53,8 @@ test('each call names its route', async () => {
   await adapters.remove('demo')
   expect(gateway.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'GET /health',
+    'GET /gateway',
+    'POST /auth/logout',
     'GET /sessions/a%2Fb',
     'POST /sessions/s/prompt',
     'POST /sessions/s/config',
@@ -62,6 +68,7 @@ test('each call names its route', async () => {
     'GET /sessions/s/requests',
     'POST /sessions/s/requests/r1',
     'GET /sessions/s/rules',
+    'GET /rules',
     'POST /sessions/s/rules',
     'DELETE /workspaces/w/rules/pr_1',
     'GET /workspaces',

@@ -1,5 +1,5 @@
 import type { Authenticate, Clock, Principal, Refusal } from '@agentproto/contracts'
-import type { ConsoleFiles, Services, SessionBounds, StreamStats } from '@agentproto/contracts/wire'
+import type { ConsoleFiles, GatewayInfo, Services, SessionBounds, StreamStats } from '@agentproto/contracts/wire'
 import type { Context, Hono } from 'hono'
 
 /** The services and settings of the HTTP surface. The routes of a service that is absent do not exist. */
@@ -41,6 +41,8 @@ export interface HttpDeps
   readonly keepAliveMs?: number
   /** Streams that may be open at once, shared as `FairShares` says; default 640. */
   readonly maxStreams?: number
+  /** Answers `GET /gateway`; without it the route does not exist. */
+  readonly gateway?: () => GatewayInfo
   /** Further members of `GET /health`, which anyone may read. */
   readonly health?: () => object
   /** Ends every open stream when it aborts, so that a server can close. */

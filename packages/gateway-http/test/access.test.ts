@@ -18,6 +18,7 @@ const tokens: TokenService = {
 const browsers: BrowserLogin = {
   code: () => ({ code: 'c', expiresAt: '2026-11-21T00:01:00.000Z' }),
   exchange: async () => undefined,
+  logOut: async () => undefined,
   caller: ({ name, type }) => ({ name, type, scope: 'read' }),
 }
 
@@ -27,6 +28,7 @@ async function gatewayOf(by: Principal | undefined): Promise<FakeGateway> {
     tokens,
     browsers,
     metrics: async () => '{}',
+    gateway: () => ({ version: '', startedAt: '', host: '', node: '', platform: '', budgets: { workspaces: {} } }),
     openApi: () => Promise.resolve({}),
     permissions: fakePermissions().permissions,
     mcp: async () => new Response('{}'),

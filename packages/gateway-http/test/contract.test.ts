@@ -59,6 +59,7 @@ const fakeTokens: TokenService = {
 
 const fakeBrowsers: BrowserLogin = {
   code: () => ({ code: 'c', expiresAt: '2026-11-21T00:01:00.000Z' }),
+  logOut: async () => undefined,
   caller: ({ name, type }) => ({ name, type, scope: 'read' }),
   exchange: async () => ({ token: 't', name: 'browser-1', expiresAt: '2026-11-21T12:00:00.000Z', maxAgeSeconds: 1 }),
 }
@@ -71,6 +72,15 @@ async function inhabited(): Promise<FakeGateway> {
     tokens: fakeTokens,
     browsers: fakeBrowsers,
     permissions,
+    gateway: () => ({
+      version: '1.2.3',
+      home: '/home/me/.agentproto',
+      startedAt: '2026-11-21T00:00:00.000Z',
+      host: 'box',
+      node: '20.0.0',
+      platform: 'linux',
+      budgets: { day: { turns: 5 }, workspaces: { main: { total: { cost: { amount: 1, currency: 'USD' } } } } },
+    }),
     metrics: async () => 'agentproto_up 1\n',
   })
   const { sessions, call } = gateway

@@ -18,6 +18,10 @@ export function fakePermissions(): { readonly permissions: PermissionService; re
       calls.push(['rules', ...args])
       return [rule]
     },
+    async allRules(...args) {
+      calls.push(['allRules', ...args])
+      return { rules: [rule] }
+    },
     async addRule(...args) {
       calls.push(['addRule', ...args])
       return rule

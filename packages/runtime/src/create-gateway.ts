@@ -1,5 +1,5 @@
 import { systemClock } from '@agentproto/contracts'
-import { type HomeLock, openAccess, openHome, prepareHome } from '@agentproto/server'
+import { type Access, type HomeLock, openAccess, openHome, prepareHome } from '@agentproto/server'
 import { openAgents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import type { GatewayOptions } from './gateway-options.js'
@@ -40,6 +40,7 @@ async function lockHome({ store, clock = systemClock, ...options }: GatewayOptio
 interface Opened {
   readonly lock: HomeLock | undefined
   observers?: Observers
+  access?: Access
   notifications?: Notifications
   sessions?: Sessions
   surfaces?: Surfaces
@@ -48,7 +49,7 @@ interface Opened {
 async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   const observers = (opened.observers = observe(settings))
   const agents = openAgents(settings, observers)
-  const access = openAccess(settings, { ...observers, ...agents })
+  const access = (opened.access = openAccess(settings, { ...observers, ...agents }))
   const notifications = (opened.notifications = openNotifications(settings, observers))
   const sessions = (opened.sessions = await openSessions(settings, {
     ...observers,
@@ -88,11 +89,12 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   }
 }
 
-function closeOpened({ lock, observers, notifications, sessions, surfaces }: Opened): Promise<void> {
+function closeOpened({ lock, observers, access, notifications, sessions, surfaces }: Opened): Promise<void> {
   return closeInOrder([
     // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
     () => sessions?.close(),
     () => surfaces?.close(CLOSE_GRACE_MS),
+    () => access?.close(),
     () => notifications?.notifier.close(),
     () => observers?.log.write('info', 'closed', { pid: process.pid }),
     () => observers?.audit.close(),

@@ -4,6 +4,7 @@ import { createHttpApp } from '@agentproto/gateway-http'
 import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
 import type { Agents } from './open-agents.js'
 import { consoleFiles } from './console-files.js'
+import { gatewayInfo } from './gateway-info.js'
 import { closeInOrder } from './close-in-order.js'
 import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
 import type { Notifications } from './open-notifications.js'
@@ -36,6 +37,7 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
     consoleFiles: consoleFiles(consoleFolder),
+    gateway: gatewayInfo(settings),
     metrics: async (streams) => metrics.text(sessions, streams, await notifications.state()),
     signal: ending.signal,
     onRefused,

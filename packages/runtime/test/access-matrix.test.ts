@@ -85,6 +85,8 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'POST /workspaces': { body: { path: '/nowhere' } },
   'DELETE /workspaces/:slug': { path: '/workspaces/none' },
   'POST /workspaces/:slug/use': { path: '/workspaces/b/use' },
+  'GET /rules': NONE,
+  'GET /gateway': NONE,
   'GET /workspaces/:slug/rules': { path: '/workspaces/b/rules' },
   'POST /workspaces/:slug/rules': { path: '/workspaces/b/rules', body: RULE },
   'DELETE /workspaces/:slug/rules/:ruleId': { path: '/workspaces/b/rules/none' },
@@ -104,6 +106,7 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'POST /tokens/:name/rotate': { path: '/tokens/again/rotate' },
   'POST /auth/code': NONE,
   'GET /auth/me': NONE,
+  'POST /auth/logout': NONE,
   'GET /auth/exchange': { path: '/auth/exchange?code=:code' },
 }
 

@@ -47,6 +47,8 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /workspaces/:slug/use': on('workspace-use', '/workspaces/none/use'),
   'GET /notifications': READING,
   'POST /notifications/test': on('notifications-test', '/notifications/test'),
+  'GET /rules': READING,
+  'GET /gateway': READING,
   'GET /workspaces/:slug/rules': READING,
   'POST /workspaces/:slug/rules': on('rule-add', '/workspaces/none/rules', { decision: 'deny', toolKind: 'edit' }),
   'DELETE /workspaces/:slug/rules/:ruleId': on('rule-remove', '/workspaces/none/rules/x'),

@@ -238,3 +238,46 @@ test('12.A8 a code ends with the token that made it', async () => {
   for (const path of codes) statuses.push((await call('GET', path)).status)
   expect(statuses).toEqual([401, 401, 200])
 })
+
+test('15.6 a browser logs out: its cookie is deleted and worthless, and what it created stays', async () => {
+  const { gateway, call, login } = await browser()
+  const { cookie, name } = await login()
+  const own = { cookie, ...PAGE }
+  const by = gateway.tokens
+  const made = await gateway.app.request(`http://${HOST}/tokens`, {
+    method: 'POST',
+    headers: { ...own, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'made', scope: 'read' }),
+  })
+  expect(made.status).toBe(201)
+  expect((await call('POST', '/auth/logout', { cookie, host: HOST })).status).toBe(403)
+  const { status, body, headers } = await call('POST', '/auth/logout', own)
+  expect({ status, body }).toEqual({ status: 200, body: { ok: true, name } })
+  expect(headers.get('set-cookie')).toMatch(/^agentproto_7646=; Max-Age=0; Path=\/; HttpOnly; SameSite=Strict$/)
+  expect((await call('GET', '/sessions', own)).status).toBe(401)
+  expect((await call('POST', '/auth/logout', own)).status).toBe(401)
+  expect((await by.list()).map((each) => [each.name, each.createdBy])).toEqual([['made', undefined]])
+})
+
+test('15.6 a program does not lose its token to the logout of browsers, nor does the owner or an agent', async () => {
+  const { gateway, call } = await browser()
+  const { token } = await gateway.tokens.create({ name: 'ci', scope: 'read' })
+  for (const each of [token, gateway.token])
+    expect(await call('POST', '/auth/logout', { authorization: `Bearer ${each}` })).toMatchObject({
+      status: 404,
+      body: { code: 'token_not_found' },
+    })
+  expect((await call('GET', '/sessions', { authorization: `Bearer ${token}` })).status).toBe(200)
+})
+
+test('15.6 the gateway says what it is, to who administers it', async () => {
+  const budgets = { day: { turns: 5 }, workspaces: { shop: { total: { tokens: 7 } } } }
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home, sessions: { budgets } })
+  const get = async (token: string): Promise<Response> =>
+    gateway.app.request(`http://${HOST}/gateway`, { headers: { host: HOST, authorization: `Bearer ${token}` } })
+  const answer = await get(gateway.token)
+  expect(await answer.json()).toMatchObject({ home, budgets, node: process.versions.node, version: expect.any(String) })
+  const { token } = await gateway.tokens.create({ name: 'ci', scope: 'operate' })
+  expect((await get(token)).status).toBe(403)
+})

@@ -1,17 +1,21 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock, type WorkspaceService } from '@agentproto/contracts'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { TokenStore } from '../src/access/token-store.js'
 import { temporaryFolder } from './fixtures/temporary-folder.js'
 
 function storeIn(home: string, problems: string[] = []): TokenStore {
-  return new TokenStore({
-    path: join(home, 'tokens.json'),
-    clock: systemClock,
-    onProblem: (problem) => problems.push(problem),
-    workspaces,
-  })
+  const path = join(home, 'tokens.json')
+  return opened(
+    new TokenStore({ path, clock: systemClock, onProblem: (problem) => problems.push(problem), workspaces }),
+  )
+}
+
+/** It is closed before its folder is removed. */
+function opened(store: TokenStore): TokenStore {
+  onTestFinished(() => store.close())
+  return store
 }
 
 const at = '2026-11-22T00:00:00.000Z'
@@ -30,7 +34,8 @@ test('a token identifies its principal, in this process and the next; its value 
   const principal = { type: 'token', name: 'ci', scope: 'operate', ...bounds }
   expect(store.authenticate(token)).toEqual(principal)
   expect(storeIn(home).authenticate(token)).toEqual(principal)
-  expect(await store.list()).toEqual([made])
+  expect(await store.list()).toEqual([{ ...made, lastUsedAt: expect.any(String) }])
+  await store.close()
   const path = join(home, 'tokens.json')
   expect(readFileSync(path, 'utf8')).not.toContain(token.slice(-43))
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -99,4 +104,50 @@ test('a file that others could read is made private', async () => {
   chmodSync(join(home, 'tokens.json'), 0o644)
   storeIn(home)
   expect(statSync(join(home, 'tokens.json')).mode & 0o777).toBe(0o600)
+})
+
+test('15.6 a token says when it was last used, also in the next process; its file is written once an hour at most', async () => {
+  const home = await temporaryFolder()
+  const path = join(home, 'tokens.json')
+  const problems: string[] = []
+  let now = Date.parse(at)
+  const clock = { ...systemClock, now: () => now }
+  const open = (): TokenStore =>
+    opened(new TokenStore({ path, clock, onProblem: (problem) => problems.push(problem), workspaces }))
+  const lastUse = async (of: TokenStore): Promise<unknown> => (await of.list())[0]?.lastUsedAt
+  const stored = (): unknown => JSON.parse(readFileSync(path, 'utf8')).tokens[0].lastUsedAt
+  const store = open()
+  const { token } = await store.create({ name: 'ci', scope: 'read' })
+  store.authenticate(`${token}x`)
+  expect(await lastUse(store)).toBeUndefined()
+  store.authenticate(token)
+  expect(await lastUse(store)).toBe('2026-11-22T00:00:00.000Z')
+  await expect.poll(stored).toBe('2026-11-22T00:00:00.000Z')
+  now += 59 * 60_000
+  store.authenticate(token)
+  expect(await lastUse(store)).toBe('2026-11-22T00:59:00.000Z')
+  await store.close()
+  expect(stored()).toBe('2026-11-22T00:59:00.000Z')
+  const next = open()
+  expect(await lastUse(next)).toBe('2026-11-22T00:59:00.000Z')
+  const before = readFileSync(path, 'utf8')
+  now += 30 * 60_000
+  next.authenticate(token)
+  expect(readFileSync(path, 'utf8')).toBe(before)
+  now += 30 * 60_000
+  next.authenticate(token)
+  await expect.poll(stored).toBe('2026-11-22T01:59:00.000Z')
+  expect(problems).toEqual([])
+})
+
+test('15.6 after its end a store writes nothing: another process may have the home', async () => {
+  const home = await temporaryFolder()
+  const store = storeIn(home)
+  const { token } = await store.create({ name: 'ci', scope: 'read' })
+  await store.close()
+  const path = join(home, 'tokens.json')
+  writeFileSync(path, 'of another process')
+  expect(store.authenticate(token)).toMatchObject({ name: 'ci' })
+  await store.close()
+  expect(readFileSync(path, 'utf8')).toBe('of another process')
 })

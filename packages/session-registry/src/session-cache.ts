@@ -1,8 +1,9 @@
-import { isLive, type Session } from '@agentproto/contracts'
+import { isLive, type PermissionRule, type Session } from '@agentproto/contracts'
 import type { StoredSession, StoredWorktree, UsageMeter } from '@agentproto/contracts/agent'
 import type { SessionBounds } from '@agentproto/contracts/wire'
 import { rootOf } from './changes/session-root.js'
 import { isWithin } from './delegation/scope.js'
+import { isRule } from './permissions/file-rule-store.js'
 import { isInside } from './permissions/real-path.js'
 import { sessionNotFound } from './records/session-id.js'
 import { SessionActor } from './session/actor.js'
@@ -102,6 +103,14 @@ export class SessionCache {
     const known = this.#all.get(id)
     if (known === undefined) throw sessionNotFound(id)
     return rootOf(known.loaded === undefined ? known.evicted : known.loaded.state)
+  }
+
+  /** The own rules of all sessions, which are not loaded for it; newest session first. */
+  ownRules(): readonly { readonly sessionId: string; readonly rule: PermissionRule }[] {
+    return [...this.#all].toReversed().flatMap(([sessionId, cached]) => {
+      const rules = cached.loaded === undefined ? (cached.evicted.rules ?? []) : cached.loaded.permissions.own
+      return rules.filter(isRule).map((rule) => ({ sessionId, rule }))
+    })
   }
 
   /** A test for sessions within bounds. */

@@ -4,6 +4,7 @@ import type { AgentAnswer, PermissionRule, Principal, ToolCall } from '@agentpro
 import { homeLayout } from '@agentproto/contracts/agent'
 import { FileRuleStore, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
+import { ManualClock } from './fixtures/manual-clock.js'
 import { permission } from './fixtures/permission-requests.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import {
@@ -253,4 +254,31 @@ test('12 rules that are not valid are an error and stay, so that nothing they de
   await mkdir(path)
   await expect(store.load('/web')).rejects.toMatchObject(failure)
   expect(await store.load('/other')).toEqual([])
+})
+
+test('15.6 all rules are listed with where they hold: those of workspaces, then of the sessions, newest first', async () => {
+  const home = await temporaryHome()
+  const { script } = asker()
+  const rules = new FileRuleStore({ directory: join(home, 'rules') })
+  const clock = new ManualClock()
+  const options = { ...scripted(script), workspaces: await workspaces(), rules, clock }
+  const registry = await fileRegistry(home, options)
+  const older = await registry.spawn({ adapter: 'fake' }, owner)
+  await clock.advance(1_000)
+  const newer = await registry.spawn({ adapter: 'fake' }, owner)
+  const { permissions } = registry
+  await permissions.addRule({ sessionId: older.id }, { decision: 'deny', toolKind: 'edit' }, owner)
+  await permissions.addRule({ sessionId: newer.id }, { decision: 'allow', toolKind: 'read' }, owner)
+  await permissions.addRule({ workspaceSlug: 'web' }, { decision: 'deny', command: 'git push **' }, owner)
+  const placed = [
+    { workspaceSlug: 'web', decision: 'deny', createdBy: 'owner', match: { command: 'git push **' } },
+    { sessionId: newer.id, decision: 'allow' },
+    { sessionId: older.id, decision: 'deny' },
+  ]
+  expect(await permissions.allRules(['web'])).toMatchObject({ rules: placed })
+  await registry.close()
+  const again = await fileRegistry(home, options)
+  const listed = await again.permissions.allRules(['web', 'default'])
+  expect(listed).toMatchObject({ rules: placed, unread: [{ workspaceSlug: 'default' }] })
+  expect(listed.omitted).toBeUndefined()
 })

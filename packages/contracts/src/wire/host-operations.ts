@@ -3,7 +3,7 @@ import { admin, created, ok, open, type Operations, read, tagged } from './opera
 import * as ask from './host-requests.js'
 import * as is from './host-responses.js'
 import { waitingQuerySchema } from './waiting-query.js'
-import { requestPage, rule, ruleRemoved, rules } from './session-responses.js'
+import { allRules, requestPage, rule, ruleRemoved, rules } from './session-responses.js'
 import { notificationState, notificationTest } from './notification-responses.js'
 import * as tools from './tools.js'
 
@@ -34,6 +34,11 @@ export const hostOperations = {
     summary: 'Reports that a gateway is running',
     calls: 'health',
     answers: ok(is.health, 'It is running'),
+  }),
+  'GET /gateway': admin('showGateway', {
+    summary: 'Returns what the gateway is: version, home, machine and the budgets of its configuration',
+    calls: 'gateway',
+    answers: ok(is.gatewayInfo, 'The gateway'),
   }),
   'GET /openapi.json': read('openApi', {
     summary: 'Returns this document',
@@ -105,6 +110,11 @@ export const hostOperations = {
     action: 'workspace-use',
     answers: ok(is.workspace, 'The active workspace'),
     errors: ['workspace_not_found', 'storage_failed'],
+  }),
+  'GET /rules': admin('listRules', {
+    summary: 'Lists the permission rules of all workspaces and sessions',
+    calls: 'permissions.allRules',
+    answers: tagged(allRules, 'Those of the workspaces, then those of the sessions, newest first; at most 10,000'),
   }),
   'GET /workspaces/:slug/rules': admin('listWorkspaceRules', {
     summary: 'Lists the permission rules of a workspace',
@@ -232,6 +242,12 @@ export const hostOperations = {
     summary: 'What the caller is and may do',
     calls: 'browsers.caller',
     answers: ok(is.caller, 'The caller'),
+  }),
+  'POST /auth/logout': read('logOutBrowser', {
+    summary: 'Ends the login of this browser and its streams, and deletes its cookie; tokens that it created stay',
+    calls: 'browsers.logOut',
+    answers: ok(is.loggedOut, 'It is logged out', { cookie: true }),
+    errors: ['token_not_found', 'storage_failed'],
   }),
   'GET /auth/exchange': open('exchangeBrowserCode', {
     summary: 'Exchanges a code for an HttpOnly cookie, which holds a named token of 12 hours',

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { AdapterSessionPolicy } from '../agent/adapter-catalog.js'
 import { PROTOCOLS } from '../agent/protocol-arm.js'
 import { SCOPES } from '../principal.js'
+import type { Budget } from '../usage.js'
 import { time } from './session-responses.js'
 import { of, type ValueOf } from './value-of.js'
 
@@ -177,6 +178,8 @@ const token = z.object({
   rotatedAt: time.optional(),
   /** Absent if it does not expire. */
   expiresAt: time.optional(),
+  /** When it was last sent; absent if it never was. After a crash of the gateway it may be an hour before the last use. */
+  lastUsedAt: time.optional(),
 })
 /** A named token as it is listed. Its value is only returned when it is created. */
 export type NamedToken = ValueOf<typeof token>
@@ -213,7 +216,28 @@ export const caller = z.object({
   workspaces: z.array(z.string()).optional(),
 })
 export type Caller = ValueOf<typeof caller>
+export const loggedOut = z.object({ ok: z.literal(true), name: z.string() })
 export const browserLogin = z.object({ ok: z.literal(true), name: z.string(), expiresAt: time })
 
+const budget = of<Budget>(z.object({}))
+export const gatewayInfo = z.object({
+  version: z.string(),
+  /** Absolute folder of its state; absent if it stores nothing. */
+  home: z.string().optional(),
+  startedAt: time,
+  /** Of the machine. */
+  host: z.string(),
+  /** Version of Node. */
+  node: z.string(),
+  /** In Node's terms, such as `linux`. */
+  platform: z.string(),
+  budgets: z.object({
+    session: budget.optional().describe('Of each session whose start names none'),
+    day: budget.optional().describe('Of all sessions together, each day (UTC)'),
+    workspaces: z.record(z.string(), z.object({ day: budget.optional(), total: budget.optional() })),
+  }),
+})
+/** What a gateway is, and the budgets of its configuration. */
+export type GatewayInfo = ValueOf<typeof gatewayInfo>
 export const health = z.object({ ok: z.literal(true), version: z.string() })
 export const openApi = z.object({ openapi: z.literal('3.1.1') })

@@ -40,6 +40,7 @@ export interface Services {
 export type ServiceMethod =
   | { [S in keyof Services]: `${S}.${keyof Services[S] & string}` }[keyof Services]
   | 'health'
+  | 'gateway'
   | 'openApi'
   | 'metrics'
   | 'mcp'

@@ -169,6 +169,23 @@ export const rule = z.object({
 })
 export type PermissionRule = ValueOf<typeof rule>
 export const rules = z.object({ rules: z.array(rule) })
+const placedRule = rule.extend({
+  /** The session whose rule it is; absent for one of a workspace. */
+  sessionId: z.string().optional(),
+  workspaceSlug: z.string().optional(),
+})
+/** A rule, and of what it is: of one session, or of one workspace. */
+export type PlacedRule = ValueOf<typeof placedRule>
+export const allRules = z.object({
+  rules: z.array(placedRule),
+  omitted: count.optional().describe('Number of further rules, of older sessions'),
+  unread: z
+    .array(z.object({ workspaceSlug: z.string(), problem: z.string() }))
+    .optional()
+    .describe('Workspaces whose rules could not be read'),
+})
+/** The rules of all workspaces, then those of the sessions, newest first. */
+export type AllRules = ValueOf<typeof allRules>
 export const ruleRemoved = z.object({ ok: z.literal(true), ruleId: z.string() })
 
 const searchHit = z.object({

@@ -48,6 +48,11 @@ export interface BrowserLogin {
    * @throws `token_limit_reached`, `storage_failed`
    */
   exchange(code: string): Promise<BrowserToken | undefined>
+  /**
+   * Ends a login: its token, and the streams that are open with it. What it created stays, as when it expires.
+   * @throws `token_not_found` for a caller that is no named token, `storage_failed`
+   */
+  logOut(by: Principal): Promise<void>
   /** What the caller is and may do. */
   caller(by: Principal): Caller
 }

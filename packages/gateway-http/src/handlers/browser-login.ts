@@ -14,6 +14,12 @@ export function browserLoginHandlers(browsers: BrowserLogin, address: PublicAddr
       return { code, expiresAt, path: `/auth/exchange?code=${code}`, page, ...url }
     },
     'GET /auth/me': ({ by }) => browsers.caller(by),
+    async 'POST /auth/logout'({ c, by }) {
+      // A program ends its token by its name: a script that tries this route must not lose its own.
+      if (c.req.header('authorization') !== undefined) throw notOfBrowser(by.name)
+      await browsers.logOut(by)
+      return textReply(JSON.stringify({ ok: true, name: by.name }), 200, { 'set-cookie': loginCookie(c, '', 0) })
+    },
     async 'GET /auth/exchange'({ c, query: { code } }) {
       // A HEAD must not use up the code.
       if (c.req.method === 'HEAD') return textReply('{}')
@@ -27,6 +33,13 @@ export function browserLoginHandlers(browsers: BrowserLogin, address: PublicAddr
     },
   } satisfies Partial<Handlers>
 }
+
+const notOfBrowser = (given: string): AgentprotoError =>
+  new AgentprotoError('token_not_found', 'There is no login of a browser to end', {
+    expected: 'the cookie of a browser',
+    given,
+    hint: 'Revoke a token with DELETE /tokens/:name',
+  })
 
 const unknownCode = (): AgentprotoError =>
   new AgentprotoError('unauthorized', 'Unknown code: it was used, has expired or never existed', {

@@ -11,9 +11,10 @@ const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8
 export function hostHandlers(deps: HttpDeps, streams: Streams) {
   const { workspaces, health, version } = deps
   // The routes of a service that is absent are not added.
-  const { permissions, tokens, notifications, mcp, metrics, openApi } = deps as Required<HttpDeps>
+  const { permissions, tokens, notifications, gateway, mcp, metrics, openApi } = deps as Required<HttpDeps>
   return {
     'GET /health': () => ({ ...health?.(), ok: true, version }),
+    'GET /gateway': () => gateway(),
     'GET /openapi.json': async () => (await openApi()) as { readonly openapi: '3.1.1' },
     'GET /metrics': async () => textReply(await metrics(streams.stats()), 200, METRICS_TYPE),
     async 'ALL /mcp'({ c, by }) {
@@ -32,6 +33,10 @@ export function hostHandlers(deps: HttpDeps, streams: Streams) {
     },
     'POST /workspaces/:slug/use': ({ params, by }) => workspaces.use(params.slug, by),
 
+    async 'GET /rules'() {
+      const { workspaces: known } = await workspaces.list()
+      return permissions.allRules(known.map(({ slug }) => slug))
+    },
     'GET /sessions/:id/rules': async ({ params }) => ({ rules: await permissions.rules({ sessionId: params.id }) }),
     'POST /sessions/:id/rules': ({ params, body, by }) => permissions.addRule({ sessionId: params.id }, body, by),
     async 'DELETE /sessions/:id/rules/:ruleId'({ params: { id, ruleId }, by }) {

@@ -40,6 +40,8 @@ export function openAccess(options: AccessOptions, { redactor, onProblem, audit,
     sessionTokens,
     // The owner first: most calls are the owner's, and its check costs no hash.
     authenticate: (given: string) => owner(given) ?? named.authenticate(given) ?? sessionTokens.authenticate(given),
+    /** Stores when tokens were last used. */
+    close: () => named.close(),
     /** A signal that aborts when the token of a principal ends; the owner's does not. */
     revoked: (by: Principal) => (by.type === 'session' ? sessionTokens.revoked(by) : named.revoked(by)),
   }

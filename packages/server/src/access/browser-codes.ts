@@ -51,6 +51,10 @@ export function browserCodes(
       const { token } = await tokens.create({ name, scope, workspaces, expiresAt }, found.by)
       return { token, name, expiresAt, maxAgeSeconds: LOGIN_MS / 1_000 }
     },
+    async logOut(by) {
+      if (by.type !== 'token') throw noLogin(by)
+      await tokens.revoke(by.name, by, { keepCreated: true })
+    },
     caller: callerOf,
   }
 }
@@ -72,6 +76,12 @@ const digestOf = (code: string): string => tokenDigest(code).toString('hex')
 const boundAdmin = (): AgentprotoError =>
   new AgentprotoError('invalid_request', 'A login with the scope admin cannot be bound to workspaces', {
     expected: 'the scope read or operate together with workspaces',
+  })
+
+const noLogin = ({ name }: Principal): AgentprotoError =>
+  new AgentprotoError('token_not_found', 'There is no login of a browser to end', {
+    expected: 'the cookie of a browser',
+    given: name,
   })
 
 const tooMany = (): AgentprotoError =>

@@ -19,6 +19,7 @@ import { coversWorkspace, createTokenSchema } from '@agentproto/contracts/wire'
 import writeAtomic from 'write-file-atomic'
 import * as z from 'zod'
 import { withoutToken } from './created-tokens.js'
+import { LastUses } from './last-uses.js'
 import { isToken, newToken, tokenDigest, tokenId } from './token-format.js'
 
 export interface TokenStoreOptions {
@@ -45,6 +46,7 @@ const storedSchema = z.strictObject({
   createdAt: z.string(),
   rotatedAt: z.string().exactOptional(),
   expiresAt: z.iso.datetime().exactOptional(),
+  lastUsedAt: z.iso.datetime().exactOptional(),
 })
 const fileSchema = z.strictObject({ version: z.literal(1), tokens: z.array(storedSchema).max(MAX_TOKENS) })
 type Stored = z.infer<typeof storedSchema>
@@ -61,6 +63,8 @@ export class TokenStore implements TokenService {
   readonly #options: TokenStoreOptions
   #held: ReadonlyMap<string, Held> = new Map()
   #last: Promise<unknown> = Promise.resolve()
+  readonly #uses = new LastUses()
+  #isClosed = false
 
   constructor(options: TokenStoreOptions) {
     this.#options = options
@@ -71,7 +75,16 @@ export class TokenStore implements TokenService {
   authenticate(token: string): Principal | undefined {
     const found = this.#held.get(tokenId('t', token) ?? '')
     if (found === undefined || !isToken(token, found.digest)) return undefined
-    return this.#isExpired(found.stored) ? undefined : found.principal
+    if (this.#isExpired(found.stored)) return undefined
+    if (this.#uses.add(found.stored, this.#options.clock.now())) this.#storeUses()
+    return found.principal
+  }
+
+  /** Stores what is not stored yet, and nothing more after it: another process may have the home then. */
+  async close(): Promise<void> {
+    if (!this.#uses.areStored) this.#storeUses()
+    this.#isClosed = true
+    await this.#last
   }
 
   /** Aborts when the token of a principal is revoked or rotated. */
@@ -124,6 +137,13 @@ export class TokenStore implements TokenService {
     })
   }
 
+  #storeUses(): void {
+    if (this.#isClosed) return
+    this.#change((tokens) => [tokens, undefined]).catch((thrown: unknown) =>
+      this.#options.onProblem(`The last use of a token is not stored: ${String(thrown)}`),
+    )
+  }
+
   /** @throws `workspace_not_found` */
   async #foldersOf(slugs: readonly string[]): Promise<Readonly<Record<string, string>>> {
     const { workspaces } = await this.#options.workspaces.list()
@@ -141,7 +161,7 @@ export class TokenStore implements TokenService {
 
   /** Tokens that have not expired. Expired ones are removed with the next change; what they created stays. */
   #valid(): readonly Stored[] {
-    const all = Array.from(this.#held.values(), ({ stored }) => stored)
+    const all = Array.from(this.#held.values(), ({ stored }) => this.#uses.with(stored))
     const expired = all.filter((stored) => this.#isExpired(stored))
     return expired.reduce<readonly Stored[]>(
       (tokens, token) => withoutToken(tokens, token, { keepCreated: true, heir: token.createdBy }).left,

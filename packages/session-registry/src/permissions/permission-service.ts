@@ -1,9 +1,11 @@
-import type { PermissionService } from '@agentproto/contracts/wire'
+import type { PermissionService, PlacedRule } from '@agentproto/contracts/wire'
+import { messageOf } from '../lifecycle/ending.js'
 import type { SessionCache } from '../session-cache.js'
 import type { SessionHost } from '../session-host.js'
 import type { SessionHandle } from '../session/session-handle.js'
-import { ruleOf } from './rule-book.js'
+import { MAX_LISTED_RULES, ruleOf } from './rule-book.js'
 import { matchOf } from './rule-making.js'
+import type { WorkspaceRules } from './workspace-rules.js'
 
 export interface PermissionServiceOptions extends Pick<SessionHost, 'workspaceRules' | 'clock' | 'newId' | 'keep'> {
   readonly sessions: SessionCache
@@ -16,6 +18,19 @@ export function permissionService(options: PermissionServiceOptions): Permission
     async rules(scope) {
       if ('sessionId' in scope) return sessions.get(scope.sessionId).permissions.all()
       return workspaceRules.list(scope.workspaceSlug)
+    },
+    async allRules(workspaces) {
+      const read = await Promise.all(workspaces.map((slug) => readRules(slug, workspaceRules)))
+      const ofSessions = sessions.ownRules().map(({ sessionId, rule }) => ({ ...rule, sessionId }))
+      const rules = [...read.flatMap((each) => each.rules), ...ofSessions]
+      const unread = read.flatMap(({ problem, slug }) =>
+        problem === undefined ? [] : [{ workspaceSlug: slug, problem }],
+      )
+      return {
+        rules: rules.slice(0, MAX_LISTED_RULES),
+        ...(rules.length > MAX_LISTED_RULES && { omitted: rules.length - MAX_LISTED_RULES }),
+        ...(unread.length > 0 && { unread }),
+      }
     },
     async addRule(scope, request, { name: createdBy }) {
       const { decision, lifetime = 'session' } = request
@@ -39,6 +54,21 @@ export function permissionService(options: PermissionServiceOptions): Permission
       session.permissions.remove(ruleId)
       await keep(session)
     },
+  }
+}
+
+interface ReadRules {
+  readonly slug: string
+  readonly rules: readonly PlacedRule[]
+  /** Why they could not be read. */
+  readonly problem?: string
+}
+
+async function readRules(slug: string, workspaceRules: WorkspaceRules): Promise<ReadRules> {
+  try {
+    return { slug, rules: (await workspaceRules.list(slug)).map((rule) => ({ ...rule, workspaceSlug: slug })) }
+  } catch (thrown) {
+    return { slug, rules: [], problem: messageOf(thrown) }
   }
 }
 

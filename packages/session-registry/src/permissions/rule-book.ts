@@ -2,10 +2,11 @@ import { AgentprotoError, type Clock, type NewId, type PermissionRule } from '@a
 import { ruleHolds } from './rule-match.js'
 import type { ToolFacts } from './tool-facts.js'
 
-/** Lists of rules. Bounded: 200 for a session, 1,000 for a workspace. */
+/** Lists of rules. Bounded: 200 for a session, 1,000 for a workspace, 10,000 where those of all are listed. */
 
 export const MAX_SESSION_RULES = 200
 export const MAX_WORKSPACE_RULES = 1_000
+export const MAX_LISTED_RULES = 10_000
 
 /** A rule before it is made. */
 export type RuleDraft = Omit<PermissionRule, 'ruleId' | 'createdAt'>

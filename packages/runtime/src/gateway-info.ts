@@ -1,0 +1,21 @@
+import { hostname } from 'node:os'
+import { defined } from '@agentproto/contracts'
+import type { GatewayInfo } from '@agentproto/contracts/wire'
+import type { Settings } from './settings.js'
+import { version } from './version.js'
+
+/** What this gateway is, for those who administer it. Its start is now. */
+export function gatewayInfo({ clock, layout, inMemory, sessions }: Settings): () => GatewayInfo {
+  const startedAt = new Date(clock.now()).toISOString()
+  const { session, day, workspaces = {} } = sessions?.budgets ?? {}
+  const info: GatewayInfo = {
+    version,
+    ...(inMemory ? {} : { home: layout.root }),
+    startedAt,
+    host: hostname(),
+    node: process.versions.node,
+    platform: process.platform,
+    budgets: { ...defined({ session, day }), workspaces },
+  }
+  return () => info
+}

@@ -1,11 +1,12 @@
-import type {
-  OutputItem,
-  OutputLine,
-  SessionEvent,
-  SessionRequest,
-  TraceContext,
-  Turn,
-  TurnResult,
+import {
+  defined,
+  type OutputItem,
+  type OutputLine,
+  type SessionEvent,
+  type SessionRequest,
+  type TraceContext,
+  type Turn,
+  type TurnResult,
 } from '@agentproto/contracts'
 import type {
   AnswerRequest,
@@ -120,6 +121,17 @@ export function sessionsClient(transport: Transport) {
     },
     /** One page of the requests of all sessions that wait for a person, oldest first. */
     waiting: (query: WaitingQuery = {}) => call('GET /requests', { query }),
+    /** All requests of all sessions that wait for a person, oldest first, page by page. */
+    async allWaiting(): Promise<readonly SessionRequest[]> {
+      const all: SessionRequest[] = []
+      let after: string | undefined
+      do {
+        const page = await sessions.waiting(defined({ after }))
+        all.push(...page.requests)
+        after = page.nextCursor
+      } while (after !== undefined)
+      return all
+    },
     /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
     answer: (id: string, requestId: string, body: AnswerRequest) =>
       call('POST /sessions/:id/requests/:requestId', { params: { id, requestId }, body }),

@@ -19,6 +19,14 @@ test('a call carries the token, its query and its JSON body', async () => {
   })
 })
 
+test('15.2 all requests that wait are read page by page', async () => {
+  const pages = [{ requests: [{ requestId: 'a' }], nextCursor: 'a' }, { requests: [{ requestId: 'b' }] }]
+  const gateway = await fakeGateway(({ path }, response) => json(response, pages[path.includes('after=a') ? 1 : 0]))
+  const { sessions } = createClient({ url: gateway.url, token: 't' })
+  expect((await sessions.allWaiting()).map(({ requestId }) => requestId)).toEqual(['a', 'b'])
+  expect(gateway.seen.map(({ path }) => path)).toEqual(['/requests', '/requests?after=a'])
+})
+
 test('each call names its route', async () => {
   const gateway = await fakeGateway((_, response) =>
     json(response, { lines: [], turns: [], requests: [], rules: [], events: [], adapters: [], workspaces: [] }),

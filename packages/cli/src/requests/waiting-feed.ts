@@ -15,13 +15,7 @@ export type WaitingChange =
 
 /** Every request of every session that waits, with its session, oldest first. */
 export async function waitingRequests(client: Client): Promise<WaitingRequest[]> {
-  const all: SessionRequest[] = []
-  let after: string | undefined
-  do {
-    const page = await client.sessions.waiting(after === undefined ? {} : { after })
-    all.push(...page.requests)
-    after = page.nextCursor
-  } while (after !== undefined)
+  const all = await client.sessions.allWaiting()
   const sessions = new Map<string, Session | undefined>()
   for (const { sessionId } of all)
     if (!sessions.has(sessionId)) sessions.set(sessionId, await sessionOf(client, sessionId))

@@ -133,7 +133,7 @@ export class Gateway {
       while (this.#readAgain) {
         this.#readAgain = false
         const before = this.waiting.value
-        this.waiting.value = await this.#allWaiting()
+        this.waiting.value = await this.client.sessions.allWaiting()
         this.#notify(before)
         await this.#showAnswered(before)
       }
@@ -147,17 +147,6 @@ export class Gateway {
   #notify(before: readonly SessionRequest[]): void {
     const known = new Set(before.map(({ requestId }) => requestId))
     notifyOf(this.waiting.value.filter(({ requestId }) => !known.has(requestId)))
-  }
-
-  async #allWaiting(): Promise<readonly SessionRequest[]> {
-    const all: SessionRequest[] = []
-    let after: string | undefined
-    do {
-      const page = await this.client.sessions.waiting(after === undefined ? {} : { after })
-      all.push(...page.requests)
-      after = page.nextCursor
-    } while (after !== undefined)
-    return all
   }
 
   /** Those that waited before and were answered by somebody else say so for a moment. */

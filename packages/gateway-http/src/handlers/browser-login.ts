@@ -18,7 +18,8 @@ export function browserLoginHandlers(browsers: BrowserLogin, address: PublicAddr
       // A program ends its token by its name: a script that tries this route must not lose its own.
       if (c.req.header('authorization') !== undefined) throw notOfBrowser(by.name)
       await browsers.logOut(by)
-      return textReply(JSON.stringify({ ok: true, name: by.name }), 200, { 'set-cookie': loginCookie(c, '', 0) })
+      const cookie = loginCookie(c, '', { maxAgeSeconds: 0, address })
+      return textReply(JSON.stringify({ ok: true, name: by.name }), 200, { 'set-cookie': cookie })
     },
     async 'GET /auth/exchange'({ c, query: { code } }) {
       // A HEAD must not use up the code.

@@ -1,6 +1,7 @@
 import type { Clock, NewId, SessionEvent, WorkspaceResolver } from '@agentproto/contracts'
 import type {
   AdapterCatalog,
+  AdoptAgent,
   ChangeStore,
   EventStore,
   RuleStore,
@@ -26,6 +27,8 @@ import type { UsageRow, UsageStore } from './usage/usage-row.js'
 
 export interface SessionRegistryOptions {
   readonly startAgent: StartAgent
+  /** Goes on with agents that an earlier host has started and that are kept; without it they end with their host. */
+  readonly adoptAgent?: AdoptAgent
   readonly adapters: AdapterCatalog
   readonly workspaces: WorkspaceResolver
   readonly store: SessionStore
@@ -74,5 +77,10 @@ export interface SessionRegistry extends SessionService, AsyncDisposable {
   /** What the sessions used, also deleted ones. */
   readonly usage: UsageService
   /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
-  close(): Promise<void>
+  close(options?: CloseOptions): Promise<void>
+}
+
+export interface CloseOptions {
+  /** Leaves the agents that are kept to the next host. Default: they end as the others do. */
+  readonly keepAgents?: boolean
 }

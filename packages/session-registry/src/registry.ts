@@ -29,7 +29,7 @@ import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
 import { Idempotency } from './idempotency.js'
 import { endAll } from './lifecycle/end-all.js'
 import { endingOfKill } from './lifecycle/ending.js'
-import { repairAll } from './lifecycle/repair.js'
+import { goOnAfter } from './lifecycle/repair.js'
 import { assertSessionRoom } from './lifecycle/session-limit.js'
 import type { ResumeCall } from './lifecycle/resume.js'
 import { SessionStarts } from './lifecycle/session-starts.js'
@@ -37,14 +37,14 @@ import { permissionService, reviewAll } from './permissions/permission-service.j
 import { RecordSaver } from './record-saver.js'
 import { sessionNotFound } from './records/session-id.js'
 import { pageOf } from './records/session-page.js'
-import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
+import type { CloseOptions, SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { Renaming } from './renaming.js'
 import { answerRequest } from './requests/answer-request.js'
 import { waitingIn } from './requests/waiting.js'
 import type { SessionActor } from './session/actor.js'
 import { asOfNow } from './session/as-of-now.js'
 import { configureSession } from './session/configure.js'
-import { contentOf } from './session/state.js'
+import { contentOf, isKept } from './session/state.js'
 import { SessionCache } from './session-cache.js'
 import { type SessionHost, withDefaults } from './session-host.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
@@ -137,7 +137,7 @@ class Registry implements SessionRegistry {
     for (const stored of sessions) this.#sessions.put(stored)
     await this.#ledger.open()
     const host = { ...this.#options, ledger: this.#ledger, sessions: this.#sessions }
-    await repairAll(sessions, { ...host, keep: (session) => this.#saver.save(session) })
+    await goOnAfter(sessions, { ...host, keep: (session) => this.#saver.save(session) })
     this.archive.retain(config.retentionMs)
   }
 
@@ -246,8 +246,8 @@ class Registry implements SessionRegistry {
   watch: SessionRegistry['watch'] = (within) =>
     this.#feed.watch(within === undefined ? undefined : this.#sessions.scope(within))
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
+  close(options: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close(options)
     return this.#closing
   }
 
@@ -255,13 +255,17 @@ class Registry implements SessionRegistry {
     return this.close()
   }
 
-  async #close(): Promise<void> {
+  async #close({ keepAgents = false }: CloseOptions): Promise<void> {
     const sessions = this.#sessions.loaded
-    for (const problem of await endAll(sessions, 'shutdown')) this.#options.onProblem(problem)
+    const left = keepAgents ? sessions.filter(({ state }) => isKept(state)) : []
+    const ended = sessions.filter((session) => !left.includes(session))
+    await Promise.all(left.map((session) => session.leave()))
+    for (const problem of await endAll(ended, 'shutdown')) this.#options.onProblem(problem)
     this.archive.close()
     this.#feed.close()
     await this.changes.close()
     await Promise.allSettled(sessions.map(({ log }) => log.close()))
+    await Promise.all(left.map((session) => this.#saver.save(session)))
     await this.#saver.close()
     await this.#ledger.close()
     await this.#options.store.close()

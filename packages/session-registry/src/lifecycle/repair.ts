@@ -5,35 +5,100 @@ import type { SessionHost } from '../session-host.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { eventsFrom } from '../turns/turn-log.js'
 import { recoverUsage, type UsageRecovery } from '../usage/recover-usage.js'
+import { endAll } from './end-all.js'
 import { failureOf, messageOf } from './ending.js'
 
-export interface RepairHost extends Pick<SessionHost, 'endLeftovers' | 'onProblem' | 'ledger' | 'keep'> {
+export interface RepairHost extends Pick<SessionHost, 'adoptAgent' | 'endLeftovers' | 'onProblem' | 'ledger' | 'keep'> {
   readonly sessions: UsageRecovery['sessions']
 }
 
-/** Repairs every session that a dead host left live, and what the host had not counted of any. */
-export async function repairAll(all: readonly StoredSession[], host: RepairHost): Promise<void> {
-  for (const stored of all.filter(({ session, starting }) => isLive(session) || starting)) {
-    const session = host.sessions.get(stored.session.id)
-    if (await repairStored(session, stored, host)) await host.keep(session)
-  }
+/**
+ * Goes on after a host that is gone: with the agents that outlived it; the other sessions that it left live are repaired. What
+ * the host had not counted of any session is counted.
+ */
+export async function goOnAfter(all: readonly StoredSession[], host: RepairHost): Promise<void> {
+  const stored = all.filter(({ session, starting }) => isLive(session) || starting)
+  const left = await Promise.all(stored.map((each) => readAgain(each, host)))
+  // Nothing is ended before: what one session left may be in the process tree of another one's agent.
+  const isAdopted = await Promise.all(left.map((each) => adopt(each, host)))
+  for (const each of left.filter((_, at) => isAdopted[at] === false))
+    if (await repair(each, host)) await host.keep(each.session)
+  await endOrphans(left, host)
   await recoverUsage(all, host)
 }
 
-/** Repairs a session that a dead host left live, after its processes were ended. @returns whether that was possible */
-async function repairStored(
-  session: SessionHandle,
-  stored: StoredSession,
-  { endLeftovers, onProblem, ledger }: Pick<SessionHost, 'endLeftovers' | 'onProblem' | 'ledger'>,
-): Promise<boolean> {
+/** A session that the host left live. */
+interface Left {
+  readonly stored: StoredSession
+  readonly session: SessionHandle
+  /** Answers that its agent may not have received. */
+  readonly answers: UnheardAnswers
+  /** Its log could not be read. */
+  readonly failure?: unknown
+}
+
+async function readAgain(stored: StoredSession, { sessions, ledger }: RepairHost): Promise<Left> {
+  const session = sessions.get(stored.session.id)
+  const answers = new UnheardAnswers()
   try {
-    await endLeftovers?.(stored)
-    await catchUp(session, stored)
+    await catchUp(session, stored, answers)
     await ledger.recover(session, () => eventsFrom(session, 1))
-    await repairInterrupted(session, stored)
+    return { stored, session, answers }
+  } catch (failure) {
+    return { stored, session, answers, failure }
+  }
+}
+
+/** Goes on with the agent of a session. @returns whether that was possible; what stands against it is reported */
+async function adopt({ stored, session, failure }: Left, { adoptAgent, onProblem }: RepairHost): Promise<boolean> {
+  if (stored.kept === undefined || adoptAgent === undefined || failure !== undefined) return false
+  if (session.state.session.status !== 'running') return false
+  try {
+    await session.call('adopt', {})
     return true
   } catch (error) {
-    onProblem(`Session ${session.id} could not be repaired: ${messageOf(error)}`)
+    onProblem(`The agent of session ${session.id} could not be taken over: ${messageOf(error)}`)
+    return false
+  }
+}
+
+/** Repairs a session, after its processes were ended. @returns whether that was possible */
+async function repair(left: Left, { endLeftovers, onProblem }: RepairHost): Promise<boolean> {
+  const { stored, session } = left
+  try {
+    await endLeftovers?.(stored)
+    if (!('failure' in left)) {
+      await left.answers.keep(session.permissions, stored.session)
+      await repairInterrupted(session, stored)
+      return true
+    }
+    onProblem(notRepaired(session.id, left.failure))
+  } catch (error) {
+    onProblem(notRepaired(session.id, error))
+  }
+  return false
+}
+
+const notRepaired = (id: string, error: unknown): string => `Session ${id} could not be repaired: ${messageOf(error)}`
+
+/** A session that an agent started ends with the session of that agent. */
+async function endOrphans(left: readonly Left[], { sessions, onProblem }: RepairHost): Promise<void> {
+  const orphans = left.filter(({ stored, session }) => {
+    const { parentSessionId: parent } = stored.session
+    return session.isLive && parent !== undefined && !isLiveIn(sessions, parent)
+  })
+  const problems = await endAll(
+    orphans.map(({ session }) => session),
+    'shutdown',
+  )
+  for (const problem of problems) onProblem(problem)
+}
+
+/** A parent that was deleted lives no more. */
+function isLiveIn(sessions: RepairHost['sessions'], id: string): boolean {
+  try {
+    return sessions.get(id).isLive
+  } catch {
     return false
   }
 }
@@ -60,9 +125,8 @@ const ENDED = {
 }
 
 /** The record catches up with the log, which is never behind it (failure mode 11). */
-async function catchUp(session: SessionHandle, stored: StoredSession): Promise<void> {
+async function catchUp(session: SessionHandle, stored: StoredSession, answers: UnheardAnswers): Promise<void> {
   const open = stored.turns.find(({ state }) => state === 'running')
-  const answers = new UnheardAnswers()
   for await (const event of eventsFrom(session, open?.firstSeq ?? stored.session.lastSeq + 1)) {
     if (event.type === 'gap') continue
     await session.post({ type: 'replayed', event })
@@ -70,5 +134,4 @@ async function catchUp(session: SessionHandle, stored: StoredSession): Promise<v
     session.permissions.replay(event)
     answers.follow(event)
   }
-  await answers.keep(session.permissions, stored.session)
 }

@@ -1,5 +1,12 @@
-import { isLive, type PermissionMode, type Session, type SessionEvent, type Timer } from '@agentproto/contracts'
-import type { AgentSignal, RunningAgent, StoredSession } from '@agentproto/contracts/agent'
+import {
+  defined,
+  isLive,
+  type PermissionMode,
+  type Session,
+  type SessionEvent,
+  type Timer,
+} from '@agentproto/contracts'
+import type { AgentSignal, RunningAgent, StoredKept, StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
 import { OutputFeed } from '../output/output-feed.js'
@@ -48,6 +55,7 @@ export class SessionActor implements SessionHandle {
   /** Effects of events that were stored since the last input. */
   #pending: Effect[] = []
   #isWorking = false
+  #isLeft = false
   #lastCall = 0
 
   constructor(host: SessionHost, stored: StoredSession) {
@@ -57,7 +65,7 @@ export class SessionActor implements SessionHandle {
     this.#host = host
     this.state = stateOf(stored, host.config, { records: host.changes !== undefined })
     this.turns = new TurnHistory(stored.turns, stored.session.turnCount)
-    const isOver = (): boolean => !this.isLive
+    const isOver = (): boolean => !this.isLive || this.#isLeft
     this.log = new EventLog({
       sessionId,
       store,
@@ -110,6 +118,7 @@ export class SessionActor implements SessionHandle {
 
   stored(): StoredSession {
     const { requests, spawn, run, agentStartedAt, process, meter, recording } = this.state
+    const kept = keptOf(this.state)
     return {
       version: 1,
       session: this.snapshot(),
@@ -122,6 +131,7 @@ export class SessionActor implements SessionHandle {
       ...('turn' in recording ? { recording: recording.turn } : {}),
       ...(agentStartedAt === undefined ? {} : { agentStartedAt }),
       ...(process === undefined || !this.isLive ? {} : { process }),
+      ...(kept === undefined ? {} : { kept }),
     }
   }
 
@@ -150,6 +160,20 @@ export class SessionActor implements SessionHandle {
   /** Resolves when nothing is being recorded. */
   recorded(): Promise<void> {
     return this.#recorder.idle
+  }
+
+  /**
+   * Leaves a kept agent to the next host: what it emitted so far is stored, and nothing more of it is handled. Its readers come to
+   * their end, without an end of the session.
+   */
+  async leave(): Promise<void> {
+    this.#runner.leave()
+    this.#recorder.abort()
+    await this.post({ type: 'leave' })
+    this.#isLeft = true
+    for (const timer of this.#timers.values()) timer.cancel()
+    this.#timers.clear()
+    this.log.settle()
   }
 
   /** Asks the policy again about everything that waits: a rule or the mode has changed. */
@@ -234,6 +258,8 @@ export class SessionActor implements SessionHandle {
         return this.#caller(effect.call)?.reject(effect.error)
       case 'start':
         return this.#runner.start(effect)
+      case 'adopt':
+        return this.#runner.adopt(effect.call)
       case 'abort-start':
         return this.#runner.abortStart()
       case 'send':
@@ -279,6 +305,7 @@ export class SessionActor implements SessionHandle {
   }
 
   #arm(timer: TimerName, at: number): void {
+    if (this.#isLeft) return
     this.#timers.get(timer)?.cancel()
     const { clock, childrenOf } = this.#host
     const fire = (): void => {
@@ -295,6 +322,12 @@ export class SessionActor implements SessionHandle {
 }
 
 const STORED_TURNS = 50
+
+/** What the next host needs to go on with the agent. */
+const keptOf = ({ session, queue, context: { transcript, isRewound } }: SessionState): StoredKept | undefined =>
+  session.kept === true && isLive(session)
+    ? { queue: queue.map(defined), context: defined({ transcript, isRewound }) }
+    : undefined
 
 interface Caller {
   resolve(value: unknown): void

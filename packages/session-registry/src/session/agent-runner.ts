@@ -1,13 +1,16 @@
+import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
 import type { AgentSink, RunningAgent } from '@agentproto/contracts/agent'
+import { AdoptionSink } from '../adoption/adoption-sink.js'
 import { keptFailure } from '../lifecycle/crash-bundle.js'
 import { endAll } from '../lifecycle/end-all.js'
 import { type Ending, messageOf } from '../lifecycle/ending.js'
 import type { SessionHost } from '../session-host.js'
+import { adoptAgent } from './agent-adoption.js'
 import { startAgent } from './agent-start.js'
 import type { Input } from './input.js'
 import type { SessionHandle } from './session-handle.js'
 import type { Outgoing } from './queued-prompt.js'
-import type { StartEffect } from './state.js'
+import type { Call, StartEffect } from './state.js'
 
 /** Carries out what the session decides about its agent. What takes time is posted to the session when it is over. */
 export class AgentRunner {
@@ -15,6 +18,7 @@ export class AgentRunner {
   readonly #host: SessionHost
   agent: RunningAgent | undefined
   #abort = new AbortController()
+  #isLeft = false
   /** Resolves when no start is under way, however it went. */
   starting: Promise<void> = Promise.resolve()
 
@@ -32,6 +36,25 @@ export class AgentRunner {
       signal: this.#abort.signal,
       attach: (agent) => this.#attach(agent),
     })
+  }
+
+  /** Goes on with the agent of an earlier host. */
+  adopt(call: Call): void {
+    this.agent = undefined
+    this.#abort = new AbortController()
+    const { signal } = this.#abort
+    const sink = new AdoptionSink({
+      ...this.#sink(),
+      askAgain: (requestId, request, withdrawal) => this.#askAgain(requestId, request, withdrawal),
+      differ: (detail, turn) => this.#session.post({ type: 'differs', detail, turn }),
+    })
+    void adoptAgent(this.#session, this.#host, { call, sink, signal, attach: (agent) => this.#attach(agent, sink) })
+  }
+
+  /** Leaves the agent to the next host: what it emits from now on is not handled here, so that it stays kept. */
+  leave(): void {
+    this.#isLeft = true
+    this.agent = undefined
   }
 
   abortStart(): void {
@@ -77,27 +100,58 @@ export class AgentRunner {
   }
 
   /** How a former agent ends does not matter to the session of the next one. */
-  #attach(agent: RunningAgent): void {
+  #attach(agent: RunningAgent, adoption?: Pick<AdoptionSink, 'handled'>): void {
     this.agent = agent
-    void agent.ended.then((end) =>
-      this.agent === agent ? this.#session.post({ type: 'agent-ended', end }) : undefined,
-    )
+    void agent.ended.then(async (end) => {
+      await adoption?.handled
+      if (this.agent === agent) await this.#session.post({ type: 'agent-ended', end })
+    })
   }
 
   /** What a former agent emits does not matter to the session of the next one. */
-  #sink(): AgentSink {
+  #sink(): Required<Pick<AgentSink, 'emit' | 'ask' | 'mark'>> {
     const { signal } = this.#abort
     return {
-      emit: (batch) => (signal === this.#abort.signal ? this.#session.post({ type: 'signals', batch }) : undefined),
+      emit: (batch) => {
+        if (this.#isLeft) return NEVER
+        return signal === this.#abort.signal ? this.#session.post({ type: 'signals', batch }) : undefined
+      },
       ask: (request, withdrawal) => {
+        if (this.#isLeft) return NEVER
         if (signal !== this.#abort.signal) return Promise.resolve({ outcome: 'cancelled' })
         const requestId = this.#host.newId('r_')
-        const withdraw = (): void => void this.#session.post({ type: 'withdrawn', requestId })
-        const answered = this.#session.call('asked', { requestId, request })
-        if (withdrawal.aborted) withdraw()
-        else withdrawal.addEventListener('abort', withdraw, { once: true })
-        return answered.finally(() => withdrawal.removeEventListener('abort', withdraw))
+        return this.#answer(requestId, this.#session.call('asked', { requestId, request }), withdrawal)
       },
+      mark: () => this.#mark(),
     }
   }
+
+  /** What took effect and could not be stored yet is held back. */
+  #mark(): number | Promise<void> {
+    const { log } = this.#session
+    if (this.#isLeft) return NEVER
+    if (!log.hasPendingWrites) return log.lastSeq
+    const wait = new Promise<void>((resolve) => this.#host.clock.after(RETRY_MS, resolve))
+    return wait.then(() => log.flush()).catch(() => undefined)
+  }
+
+  /** With a gate, nobody knows whether it had left the request to a person: then no rule may answer it. */
+  #askAgain(requestId: string, request: AgentRequest, withdrawal: AbortSignal): Promise<AgentAnswer> {
+    if (this.#isLeft) return NEVER
+    const isForPerson = this.#host.gate !== undefined
+    return this.#answer(requestId, this.#session.call('asked-again', { requestId, request, isForPerson }), withdrawal)
+  }
+
+  #answer(requestId: string, answered: Promise<AgentAnswer>, withdrawal: AbortSignal): Promise<AgentAnswer> {
+    const withdraw = (): void => void this.#session.post({ type: 'withdrawn', requestId })
+    if (withdrawal.aborted) withdraw()
+    else withdrawal.addEventListener('abort', withdraw, { once: true })
+    return answered.finally(() => withdrawal.removeEventListener('abort', withdraw))
+  }
 }
+
+/** How soon a log is asked again whether it can store what is held back, in milliseconds. */
+const RETRY_MS = 1_000
+
+/** What an agent that was left emits is neither handled nor lost: the next host reads it. */
+const NEVER = new Promise<never>(() => undefined)

@@ -46,11 +46,11 @@ async function launch(session: SessionHandle, host: SessionHost, starting: Start
   const startedAt = new Date(host.clock.now()).toISOString()
   const agent = await host.startAgent(startOptionsOf(session.state, { origin, signal, trace }), sink)
   attach(agent)
-  const { info, agentSessionId, process, sandbox, warnings } = agent
+  const { info, agentSessionId, process, sandbox, kept, warnings } = agent
   const facts = {
     info,
     agentSessionId,
-    ...defined({ process, sandbox }),
+    ...defined({ process, sandbox, kept }),
     warnings,
     startedAt,
     transcript,

@@ -15,7 +15,7 @@ import {
   step,
   type Step,
 } from './state.js'
-import { isSignOfLife, watch, watchSession } from './supervision.js'
+import { isSignOfLife, progressed, warned, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
 import { refuseCost } from '../usage/budget.js'
 import { NO_CALLS } from '../usage/call-history.js'
@@ -68,8 +68,8 @@ function applyEvent(state: SessionState, event: SessionEvent, now: number): Step
   if (spent !== undefined && mayHaveBudget(state)) effects.push({ do: 'spend', spent })
   if (counted !== undefined) effects.push({ do: 'count', counted })
   const measured: Step = { state: { ...state, meter }, effects }
-  const warned = refused === undefined ? measured : andThen(measured, (after) => refuseCost(after, refused))
-  return andThen(warned, (after) => applyCounted(after, event, now))
+  const toldOf = refused === undefined ? measured : andThen(measured, (after) => refuseCost(after, refused))
+  return andThen(toldOf, (after) => applyCounted(after, event, now))
 }
 
 function applyCounted(state: SessionState, event: SessionEvent, now: number): Step {
@@ -77,7 +77,7 @@ function applyCounted(state: SessionState, event: SessionEvent, now: number): St
   const described = { ...state, session: describe(state, event), watch: seen }
   switch (event.type) {
     case 'user-prompt':
-      return turnBegan(described, event, now)
+      return turnBegan({ ...described, queue: queueAfter(state, event) }, event, now)
     case 'turn-end':
       return turnEnded(described, event, now)
     case 'text-delta':
@@ -92,7 +92,9 @@ function applyCounted(state: SessionState, event: SessionEvent, now: number): St
     case 'agent-prompt-resolved':
       return requestResolved(described, event)
     case 'runtime-warning':
-      return step({ ...described, watch: { ...seen, isSilent: seen.isSilent || event.idleMs !== undefined } })
+      return step({ ...described, watch: event.idleMs === undefined ? seen : warned(seen) })
+    case 'runtime-progress':
+      return step({ ...described, watch: progressed(seen, now) })
     case 'checkpoint':
     case 'checkpoint-skipped':
       return recordingLogged(described)
@@ -118,11 +120,16 @@ function turnBegan(state: SessionState, event: SessionEvent & { readonly type: '
     hasOutput: false,
     interrupters: [],
   }
-  const queue = event.origin === 'queue' ? state.queue.slice(1) : state.queue
   const context = { ...state.context, offered: event.preface?.map(({ kind }) => kind) ?? [], isSent: false }
-  const began = andThen(watch({ ...state, context, turn, queue, calls: NO_CALLS }, now), send)
+  const began = andThen(watch({ ...state, context, turn, calls: NO_CALLS }, now), send)
   return state.recording.phase === 'running' ? andThen(began, (after) => limitForPrompt(after, now)) : began
 }
+
+/** A record that is read again may be behind its turn. */
+const queueAfter = (
+  { queue, session }: SessionState,
+  { origin, turn = Infinity }: SessionEvent & { readonly type: 'user-prompt' },
+): SessionState['queue'] => (origin === 'queue' && turn > session.turnCount ? queue.slice(1) : queue)
 
 function turnEnded(state: SessionState, event: SessionEvent & { readonly type: 'turn-end' }, now: number): Step {
   const turn = openTurn(state)
@@ -257,14 +264,24 @@ function withStatus(session: Session, status: Session['status']): Session {
 
 /** A resume: what the last end said is no longer true. */
 export function restarted(session: Session): Session {
-  const { endedAt: _e, stopReason: _s, failure: _f, exitCode: _c, signal: _g, killedAt: _k, ...rest } = session
+  const {
+    endedAt: _e,
+    stopReason: _s,
+    failure: _f,
+    exitCode: _c,
+    signal: _g,
+    killedAt: _k,
+    kept: _p,
+    ...rest
+  } = session
   return { ...rest, status: 'starting' }
 }
 
 function stopped(session: Session, event: SessionEvent & { readonly type: 'session-stopped' }): Session {
   const { stopReason, failure, exitCode, signal } = event
+  const { kept: _, ...left } = session
   return {
-    ...session,
+    ...left,
     endedAt: event.ts,
     stopReason,
     connection: 'disconnected',

@@ -26,6 +26,7 @@ import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
 import type { PolicyAnswer } from '../permissions/permission-policy.js'
 import type { Standing } from '../usage/standing.js'
+import type { Outgoing } from './queued-prompt.js'
 import type { Call, TimerName } from './state.js'
 
 /** Everything that can happen to a session. Nothing else changes its state. */
@@ -65,6 +66,8 @@ type Command =
       readonly mode: PermissionMode
       readonly by: AnsweredBy
     }
+  /** Goes on with the agent of an earlier host. */
+  | { readonly type: 'adopt'; readonly call: Call }
   /** Sends no prompt until the files of the folder were set back. */
   | { readonly type: 'begin-rewind'; readonly call: Call }
 
@@ -80,6 +83,21 @@ type AgentInput =
   | { readonly type: 'agent-ready' }
   | { readonly type: 'start-failed'; readonly error: unknown }
   | { readonly type: 'send-settled'; readonly turn: number; readonly error?: string }
+  /** The agent of an earlier host goes on. */
+  | { readonly type: 'adopted'; readonly call: Call; readonly adoption: Adoption }
+  | { readonly type: 'adoption-failed'; readonly call: Call; readonly error: unknown }
+  /** It waits again for the answer to a request that the log has. */
+  | {
+      readonly type: 'asked-again'
+      readonly call: Call
+      readonly requestId: string
+      readonly request: AgentRequest
+      readonly isForPerson: boolean
+    }
+  /** All that it had emitted before is in the log. */
+  | { readonly type: 'caught-up' }
+  /** What it emitted again is not what the log has. @param turn the one that is emitted again */
+  | { readonly type: 'differs'; readonly turn: number | undefined; readonly detail: string }
   | { readonly type: 'agent-ended'; readonly end: AgentEnd }
   | { readonly type: 'agent-stopped'; readonly exit: ProcessExit; readonly failure: SessionFailure | undefined }
   | { readonly type: 'stop-failed'; readonly error: unknown }
@@ -106,6 +124,8 @@ type HostInput =
   | { readonly type: 'next' }
   /** Complete the log of a run that a dead host left open. */
   | { readonly type: 'repair'; readonly detail: string; readonly ending: Ending }
+  /** The host leaves the agent to the next one: nothing more is logged. */
+  | { readonly type: 'leave' }
 
 type LogInput =
   /** Events that took effect. */
@@ -127,13 +147,25 @@ export interface Verdict {
 }
 
 /** What is known of an agent that was started. */
-export interface AgentFacts extends Pick<RunningAgent, 'info' | 'agentSessionId' | 'process' | 'sandbox' | 'warnings'> {
+export interface AgentFacts extends Pick<
+  RunningAgent,
+  'info' | 'agentSessionId' | 'process' | 'sandbox' | 'kept' | 'warnings'
+> {
   /** ISO-8601. */
   readonly startedAt: string
   /** The instructions went through a channel of the agent's own. */
   readonly isInstructed: boolean
   readonly knowsConversation: boolean
   readonly transcript: string | undefined
+}
+
+/** How a session goes on with the agent of an earlier host. */
+export interface Adoption {
+  readonly agent: Pick<RunningAgent, 'info' | 'agentSessionId' | 'process' | 'sandbox' | 'warnings'>
+  /** The turn that the agent works on, as far as is known; its end may be in the log. */
+  readonly running: { readonly turn: number | undefined; readonly isCancelled: boolean } | undefined
+  /** The prompt of the open turn, if the agent did not get it. */
+  readonly unsent: Outgoing | undefined
 }
 
 /** What the caller of a command gets. */
@@ -149,6 +181,8 @@ export interface Replies {
   readonly 'set-permission-mode': undefined
   readonly 'begin-rewind': undefined
   readonly asked: AgentAnswer
+  readonly 'asked-again': AgentAnswer
+  readonly adopt: undefined
 }
 
 export type InputOf<K extends Input['type']> = Extract<Input, { readonly type: K }>

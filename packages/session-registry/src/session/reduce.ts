@@ -2,11 +2,12 @@ import { defined, isLive, type Session } from '@agentproto/contracts'
 import type { ConfigChange, StoredSpawn } from '@agentproto/contracts/agent'
 import { endingOfStorage } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
+import { adopted, caughtUp, differs } from './adopted.js'
 import { applyEvents, replayEvent } from './events.js'
 import type { Input, InputOf } from './input.js'
 import { recorded, recordingOver } from './recording.js'
 import { rename } from './rename.js'
-import { answer, asked, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
+import { answer, asked, askedAgain, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
 import { beginRewind, rewindOver } from './rewind.js'
 import {
   agentEnded,
@@ -64,6 +65,14 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
       return ready(state, input, now)
     case 'send-settled':
       return sendSettled(state, input)
+    case 'adopt':
+    case 'adopted':
+    case 'adoption-failed':
+    case 'asked-again':
+    case 'caught-up':
+    case 'differs':
+    case 'leave':
+      return adoption(state, input, now)
     case 'agent-ended':
       return agentEnded(state, input)
     case 'agent-stopped':
@@ -126,6 +135,30 @@ function ready(
       return agentReady(state)
     case 'start-failed':
       return startFailed(state, input.error, now)
+  }
+}
+
+/** How it goes on with the agent of an earlier host, and is left to the next one. */
+function adoption(
+  state: SessionState,
+  input: InputOf<'adopt' | 'adopted' | 'adoption-failed' | 'asked-again' | 'caught-up' | 'differs' | 'leave'>,
+  now: number,
+): Step {
+  switch (input.type) {
+    case 'adopt':
+      return step(state, { do: 'adopt', call: input.call })
+    case 'adopted':
+      return adopted(state, input, now)
+    case 'adoption-failed':
+      return step(state, { do: 'reject', call: input.call, error: input.error })
+    case 'asked-again':
+      return askedAgain(state, input)
+    case 'caught-up':
+      return caughtUp(state, now)
+    case 'differs':
+      return differs(state, input)
+    case 'leave':
+      return step({ ...state, isMuted: true })
   }
 }
 

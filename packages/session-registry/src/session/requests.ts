@@ -40,6 +40,16 @@ export function asked(state: SessionState, input: InputOf<'asked'>): Step {
   return step({ ...state, asks: [...state.asks, ask] }, { do: 'judge', requestId, request })
 }
 
+/** The agent of an earlier host waits again for an answer: the one that the log has, or the one that is still to come. */
+export function askedAgain(state: SessionState, input: InputOf<'asked-again'>): Step {
+  const { call, requestId, request, isForPerson } = input
+  const known = requestOf(state, requestId)
+  if (known?.state !== 'pending' || openTurn(state)?.number !== known.turn)
+    return step(state, { do: 'reply', call, value: known?.answer ?? CANCELLED })
+  const ask: Ask = { call, requestId, request, turn: known.turn, isLogged: true, isForPerson }
+  return step({ ...state, asks: [...state.asks, ask] }, ...timeLimit(state, known))
+}
+
 /** A list of all that waits must stay small enough to be sent. */
 function fits({ asks }: SessionState, request: AgentRequest): boolean {
   const all = [...asks.map((ask) => ask.request), request]
@@ -117,12 +127,16 @@ export function requestOpened(state: SessionState, event: SessionEvent & { reado
   const { requestId, request, facts, cut, turn = 0, ts: createdAt, sessionId } = event
   const about = { requestId, sessionId, turn, request, ...defined({ facts, cut }) }
   const resource: SessionRequest = { ...about, state: 'pending', createdAt }
-  const after = awaiting({ ...state, requests: [...state.requests, resource] })
+  // The record may have it already when the log is read again.
+  const others = state.requests.filter((each) => each.requestId !== requestId)
+  const after = awaiting({ ...state, requests: [...others, resource] })
   const isAsked = askOf(state, requestId) !== undefined
+  return step(after, ...(isAsked ? timeLimit(state, resource) : []), URGENT)
+}
+
+function timeLimit(state: SessionState, { requestId, createdAt }: SessionRequest): Effect[] {
   const limit = requestTimeoutMs(state)
-  const at = Date.parse(createdAt) + limit
-  const arm: Effect[] = isAsked && limit > 0 ? [{ do: 'arm', timer: `request ${requestId}`, at }] : []
-  return step(after, ...arm, URGENT)
+  return limit > 0 ? [{ do: 'arm', timer: `request ${requestId}`, at: Date.parse(createdAt) + limit }] : []
 }
 
 /** The log has the answer to a request. */

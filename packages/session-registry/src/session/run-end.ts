@@ -3,7 +3,7 @@ import { type AnsweredBy, defined, isLive, type Session } from '@agentproto/cont
 import type { Ending } from '../lifecycle/ending.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
-import { closing } from './closing.js'
+import { closing, unsentTurns } from './closing.js'
 import type { InputOf } from './input.js'
 import { missingRecordings } from './recording.js'
 import { openTurn, type SessionState } from './state.js'
@@ -39,6 +39,7 @@ export function missingEnds(state: SessionState, { detail, ending }: MissingEnds
   return [
     ...(turn === undefined ? [] : [closing(state, { turn, reason: 'error', error: { message: detail }, by })]),
     ...missingRecordings(state),
+    ...unsentTurns(state),
     ...(isLive(state.session) ? [{ entries }] : []),
   ]
 }

@@ -251,7 +251,7 @@ function launch(state: SessionState, effect: StartEffect, call: Call): Step {
 }
 
 function withAgent(session: Session, { spawn }: SessionState, facts: AgentFacts): Session {
-  const { info, sandbox, warnings, agentSessionId } = facts
+  const { info, sandbox, warnings, agentSessionId, kept } = facts
   // A child ends with its parent, for good.
   const resumable = isResumable(info.capabilities, spawn) && session.parentSessionId === undefined
   const started: Session = {
@@ -261,6 +261,7 @@ function withAgent(session: Session, { spawn }: SessionState, facts: AgentFacts)
     connection: 'connected',
     ...(agentSessionId === '' ? {} : { agentSessionId }),
     ...defined({ sandbox }),
+    ...(kept === true ? { kept } : {}),
   }
   return warnings.reduce(withWarning, started)
 }

@@ -169,7 +169,7 @@ export const NO_CONTEXT: PromptContext = { offered: [], isSent: false }
 
 /** The state of a stored session, of which nothing runs yet. */
 export function stateOf(
-  { session, spawn, requests, agentStartedAt, recording, meter = newMeter(spawn.reportedCost) }: StoredSession,
+  { session, spawn, requests, agentStartedAt, recording, kept, meter = newMeter(spawn.reportedCost) }: StoredSession,
   config: RegistryConfig,
   { records }: { readonly records: boolean } = { records: false },
 ): SessionState {
@@ -179,11 +179,11 @@ export function stateOf(
     session,
     run: { phase: 'ended' },
     turn: IDLE,
-    queue: [],
+    queue: kept?.queue ?? [],
     // One that is pending is read from the log again.
     requests: requests.filter(({ state }) => state !== 'pending'),
     asks: [],
-    context: NO_CONTEXT,
+    context: { ...NO_CONTEXT, ...kept?.context },
     watch: { activeAt: 0, endsAt: Infinity, dueAt: Infinity, idleMs: Infinity, isSilent: false },
     isSending: false,
     isMuted: false,
@@ -203,6 +203,9 @@ export const mayHaveBudget = ({ config, spawn, session, standings }: SessionStat
   spawn.budget !== undefined ||
   session.parentSessionId !== undefined ||
   standings.length > 0
+
+/** Whether its agent can be left to the next host. */
+export const isKept = ({ run, session }: SessionState): boolean => run.phase === 'running' && session.kept === true
 
 /** Whether its end has begun. */
 export const isEnding = ({ run }: SessionState): boolean =>
@@ -261,6 +264,8 @@ export type Effect =
   | { readonly do: 'reject'; readonly call: Call; readonly error: unknown }
   | StartEffect
   | { readonly do: 'abort-start' }
+  /** Go on with the agent of an earlier host. */
+  | { readonly do: 'adopt'; readonly call: Call }
   | { readonly do: 'send'; readonly turn: number; readonly prompt: Outgoing }
   | { readonly do: 'cancel' }
   /** End the agent and its children. */

@@ -3,7 +3,16 @@ import { failureOf } from '../lifecycle/ending.js'
 import { endOfTime, remembers } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
 import { end } from './run.js'
-import { andThen, openTurn, pendingRequests, type SessionState, step, type Step, type WatchedTurn } from './state.js'
+import {
+  andThen,
+  openTurn,
+  pendingRequests,
+  type SessionState,
+  step,
+  type Step,
+  type Watch,
+  type WatchedTurn,
+} from './state.js'
 import { cancelSilent } from './turn.js'
 import { budgetDue, checkBudgets } from '../usage/budget.js'
 
@@ -13,14 +22,42 @@ import { budgetDue, checkBudgets } from '../usage/budget.js'
  */
 
 /** The session runs from now on. */
-export function watchSession(state: SessionState, now: number): Step {
-  const { spawn, session, config } = state
+export const watchSession = (state: SessionState, now: number): Step =>
+  watch({ ...state, watch: { ...state.watch, ...limitsOf(state), dueAt: Infinity } }, now)
+
+/** How long an adopted agent has at least to show what it did meanwhile, in milliseconds. */
+const ADOPTION_MS = 60_000
+
+/** It runs again, in another host: silence and idleness count from what the log says. */
+export function watchAdopted(state: SessionState, now: number): Step {
+  const { watch: before, session } = state
+  const activeAt = Math.max(before.activeAt, Date.parse(session.lastActiveAt))
+  const at = now + ADOPTION_MS
+  const after = { ...before, ...limitsOf(state), activeAt, dueAt: at }
+  return step({ ...state, watch: after }, { do: 'arm', timer: 'watch', at })
+}
+
+/** An adopted agent has shown what it did meanwhile. */
+export const watchAgain = (state: SessionState, now: number): Step => arm(state, now)
+
+/** Until when the session runs, and how long it may be idle. */
+function limitsOf({ spawn, session, config }: SessionState): Pick<SessionState['watch'], 'idleMs' | 'endsAt'> {
   // A session whose agent does not remember only hibernates when its manifest states the time itself.
   const hibernates = session.resumable && session.agent !== undefined && remembers(session.agent.capabilities, spawn)
   const idleMs = spawn.policy?.idleTimeoutMs ?? (hibernates ? config.idleMs : Infinity)
-  const endsAt = endOfTime(session, config.maxDurationMs)
-  return watch({ ...state, watch: { ...state.watch, idleMs, endsAt, dueAt: Infinity } }, now)
+  return { idleMs, endsAt: endOfTime(session, config.maxDurationMs) }
 }
+
+/** The log has a warning of silence. */
+export const warned = (before: Watch): Watch => ({
+  ...before,
+  isSilent: true,
+  ...(before.turn === undefined ? {} : { turn: { ...before.turn, isWarned: true } }),
+})
+
+/** The log has a report of progress. */
+export const progressed = (before: Watch, now: number): Watch =>
+  before.turn === undefined ? before : { ...before, turn: { ...before.turn, progressAt: now } }
 
 /** A turn has begun, or the session is idle from now on. */
 export function watch(state: SessionState, now: number): Step {

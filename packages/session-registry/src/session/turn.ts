@@ -59,16 +59,21 @@ export function interrupt(state: SessionState, { call, turn: only }: InputOf<'in
   if (only !== undefined && only !== running?.number)
     return withdraw(state, { call, place: only - state.session.turnCount })
   const stopped = only === undefined ? stopQueue(state) : state
-  if (running === undefined) return step(stopped, { do: 'reply', call, value: { wasBusy: false } }, URGENT)
-  return cancelTurn(
-    { ...stopped, turn: { ...running, interrupters: [...running.interrupters, call] } },
-    { cancelled: 'interrupted', now },
-  )
+  const saved = savedQueue(stopped)
+  if (running === undefined) return step(stopped, ...saved, { do: 'reply', call, value: { wasBusy: false } }, URGENT)
+  const turn = { ...running, interrupters: [...running.interrupters, call] }
+  return andThen(step({ ...stopped, turn }, ...saved), (after) => cancelTurn(after, { cancelled: 'interrupted', now }))
 }
 
 /** Ends a turn that has been silent for too long; its end says `timeout`. */
-export const cancelSilent = (state: SessionState, now: number): Step =>
-  cancelTurn(stopQueue(state), { cancelled: 'silent', now })
+export function cancelSilent(state: SessionState, now: number): Step {
+  const stopped = stopQueue(state)
+  return andThen(step(stopped, ...savedQueue(stopped)), (after) => cancelTurn(after, { cancelled: 'silent', now }))
+}
+
+/** An earlier host has cancelled the turn, as far as is known for a caller. The agent may be told twice. */
+export const cancelAgain = (state: SessionState, now: number): Step =>
+  cancelTurn(state, { cancelled: 'interrupted', now })
 
 /** The agent did not end a cancelled turn in time. */
 export function graceOver(state: SessionState): Step {
@@ -232,8 +237,17 @@ function enqueue(
     return step(state, { do: 'reject', call, error: queueFull() })
   const queuedAt = new Date(now).toISOString()
   const queue = [...state.queue, { content, trace, queuedAt, isInterrupting, isStopped: false }]
-  return step({ ...state, queue }, URGENT, { do: 'reply', call, value: state.session.turnCount + queue.length })
+  const queued = { ...state, queue }
+  return step(queued, ...savedQueue(queued), URGENT, {
+    do: 'reply',
+    call,
+    value: state.session.turnCount + queue.length,
+  })
 }
+
+/** The next host goes on with what waits for a kept agent, so nobody hears of a change before the record has it. */
+const savedQueue = ({ session, queue }: SessionState): Effect[] =>
+  session.kept === true && queue.length > 0 ? [{ do: 'save' }] : []
 
 /** The prompt's place is behind what the interrupt stops, and before any later prompt. */
 function interruptFor(state: SessionState, input: InputOf<'prompt'>, now: number): Step {
@@ -248,7 +262,8 @@ function withdraw(state: SessionState, { call, place }: { readonly call: number;
   const waiting = state.queue[place - 1]
   if (waiting === undefined || waiting.isStopped) return step(state, { do: 'reply', call, value: { wasBusy: false } })
   const queue = state.queue.with(place - 1, { ...waiting, isStopped: true })
-  return step({ ...state, queue }, URGENT, { do: 'reply', call, value: { wasBusy: true, sent: false } })
+  const stopped = { ...state, queue }
+  return step(stopped, ...savedQueue(stopped), URGENT, { do: 'reply', call, value: { wasBusy: true, sent: false } })
 }
 
 function cancelTurn(

@@ -1,0 +1,105 @@
+import { AgentprotoError, type ContentBlock } from '@agentproto/contracts'
+import type { AdoptedAgent, RunningAgent } from '@agentproto/contracts/agent'
+import type { AdoptionSink, Expected } from '../adoption/adoption-sink.js'
+import { factsOf, loggedSignals, type LoggedFacts, type LoggedPart } from '../adoption/logged-since.js'
+import { loggedRequest, LoggedRequests } from '../adoption/logged-requests.js'
+import { Replay } from '../adoption/replay.js'
+import { messageOf } from '../lifecycle/ending.js'
+import { startOptionsOf } from '../lifecycle/spawn-request.js'
+import type { SessionHost } from '../session-host.js'
+import { eventsFrom } from '../turns/turn-log.js'
+import type { SessionHandle } from './session-handle.js'
+import type { Outgoing } from './queued-prompt.js'
+import { type Call, openTurn } from './state.js'
+
+export interface Adopting {
+  readonly call: Call
+  readonly sink: AdoptionSink
+  readonly signal: AbortSignal
+  readonly attach: (agent: RunningAgent) => void
+}
+
+/** Goes on with the agent of an earlier host, and posts how that went. Never rejects. */
+export async function adoptAgent(session: SessionHandle, host: SessionHost, adopting: Adopting): Promise<void> {
+  const { call, sink, signal, attach } = adopting
+  try {
+    const options = startOptionsOf(session.state, { origin: { how: 'new' }, signal })
+    const agent = await host.adoptAgent?.(options, sink)
+    if (agent === undefined) throw new AgentprotoError('not_adoptable', 'No agent of the session is kept')
+    const expected = await expectedOf(session, agent.mark, host.redact)
+    const prompt = await openPrompt(session)
+    attach(agent)
+    const running = agent.begin()
+    const { turn } = expected
+    const isOpen = running !== undefined && turn === openTurn(session.state)?.number
+    await session.post({
+      type: 'adopted',
+      call,
+      adoption: {
+        agent,
+        running: running && { turn, isCancelled: running.cancelling },
+        unsent: isOpen ? undefined : prompt,
+      },
+    })
+    sink.open(expected)
+    void goOn(session, { agent, sink, turn, done: running?.done })
+  } catch (error) {
+    await session.post({ type: 'adoption-failed', call, error })
+  }
+}
+
+interface GoingOn {
+  readonly agent: Pick<AdoptedAgent, 'caughtUp'>
+  readonly sink: AdoptionSink
+  readonly turn: number | undefined
+  readonly done: Promise<void> | undefined
+}
+
+/** Posts what becomes of the turn that the agent works on. */
+async function goOn(session: SessionHandle, { agent, sink, turn = 0, done }: GoingOn): Promise<void> {
+  const caughtUp = agent.caughtUp.then(() => sink.caughtUp()).then(() => session.post({ type: 'caught-up' }))
+  const failure = await (done ?? Promise.resolve()).then(
+    () => ({}),
+    (thrown: unknown) => ({ error: messageOf(thrown) }),
+  )
+  await caughtUp
+  await sink.turnOver()
+  await session.post({ type: 'send-settled', turn, ...failure })
+}
+
+/** What the log has of what the agent will emit again. Where events of it are lost, the comparison will say so. */
+async function expectedOf(
+  session: SessionHandle,
+  mark: number,
+  redact: SessionHost['redact'],
+): Promise<Expected & { readonly turn: number | undefined }> {
+  const { log, turns } = session
+  const part: LoggedPart = { log, mark, end: log.lastSeq }
+  const { requests, begun, givenUp } = await factsOf(part).catch(() => NO_FACTS)
+  const open = turns.all.find(({ firstSeq, lastSeq = Infinity }) => firstSeq <= mark && lastSeq > mark)
+  const turn = open?.number ?? begun[0]
+  return {
+    turn,
+    redact,
+    replay: new Replay((lane) => loggedSignals(part, { turn, lane }), redact),
+    requests: new LoggedRequests(
+      requests.map(({ requestId, request }) => ({ requestId, request: loggedRequest(request) })),
+    ),
+    isGivenUp: turn !== undefined && givenUp.includes(turn),
+  }
+}
+
+const NO_FACTS: LoggedFacts = { requests: [], begun: [], givenUp: [] }
+
+/** The prompt of the open turn as its agent gets it; undefined when none is open. */
+async function openPrompt(session: SessionHandle): Promise<Outgoing | undefined> {
+  const { current } = session.turns
+  if (current === undefined) return undefined
+  for await (const event of eventsFrom(session, current.firstSeq)) {
+    if (event.type !== 'user-prompt') break
+    const { content, preface = [], traceparent } = event
+    const before = preface.map(({ text }): ContentBlock => ({ type: 'text', text }))
+    return { content: [...before, ...content], ...(traceparent === undefined ? {} : { trace: { traceparent } }) }
+  }
+  throw new AgentprotoError('not_adoptable', 'The prompt of the running turn is lost')
+}

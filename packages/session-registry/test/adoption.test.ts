@@ -1,0 +1,433 @@
+import type { AgentRequest, PermissionRequest, Session, SessionEvent } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
+import {
+  MemoryEventStore,
+  MemorySessionStore,
+  openSessionRegistry,
+  type SessionRegistry,
+  type SessionRegistryOptions,
+} from '@agentproto/session-registry'
+import { expect, onTestFinished, test } from 'vitest'
+import { KeptAgents } from './fixtures/kept-agents.js'
+import { ManualClock, settled } from './fixtures/manual-clock.js'
+import { allEvents, constantFolder, owner, resumableAdapters, types } from './fixtures/test-registry.js'
+
+/** A host that is killed and started again over the same stores, while its agents live. */
+class Host {
+  readonly agents = new KeptAgents()
+  readonly clock = new ManualClock()
+  readonly problems: string[] = []
+  readonly leftovers: string[] = []
+  readonly options: Partial<SessionRegistryOptions>
+  readonly #store = new MemorySessionStore()
+  readonly #logs = new MemoryEventStore()
+  registry!: SessionRegistry
+  /** Number of the host that is not dead. */
+  #current = 0
+
+  constructor(options: Partial<SessionRegistryOptions> = {}) {
+    this.options = options
+  }
+
+  async start(): Promise<SessionRegistry> {
+    const number = (this.#current += 1)
+    const isDead = (): boolean => number !== this.#current
+    this.registry = await openSessionRegistry({
+      store: mortal(this.#store, isDead),
+      logs: this.#logs,
+      clock: { now: () => this.clock.now(), after: (ms, run) => this.clock.after(ms, () => isDead() || run()) },
+      adapters: resumableAdapters,
+      workspaces: constantFolder('/tmp'),
+      hostId: 'test',
+      startAgent: this.agents.startAgent,
+      adoptAgent: this.agents.adoptAgent,
+      onProblem: (problem) => void this.problems.push(problem),
+      endLeftovers: ({ session: { id } }) => {
+        this.leftovers.push(id)
+        this.agents.of(id).isAlive = false
+        return Promise.resolve()
+      },
+      ...this.options,
+    })
+    await settled()
+    return this.registry
+  }
+
+  /** As by `kill -9`. */
+  kill(): void {
+    this.#current += 1
+    this.agents.kill()
+  }
+
+  async restart(): Promise<SessionRegistry> {
+    this.kill()
+    return this.start()
+  }
+
+  /** Its record is as new as its log. */
+  async saved(): Promise<void> {
+    await this.clock.advance(2_000)
+  }
+}
+
+function mortal(store: MemorySessionStore, isDead: () => boolean): SessionRegistryOptions['store'] {
+  return {
+    load: () => store.load(),
+    save: (record) => (isDead() ? Promise.resolve() : store.save(structuredClone(record))),
+    delete: (id) => store.delete(id),
+    close: () => Promise.resolve(),
+  }
+}
+
+async function host(options: Partial<SessionRegistryOptions> = {}): Promise<Host> {
+  const started = new Host(options)
+  await started.start()
+  onTestFinished(() => started.registry.close())
+  return started
+}
+
+/** A session with a running turn. */
+async function busy(started: Host): Promise<string> {
+  const { id } = await started.registry.spawn({ adapter: 'fake', prompt: 'go' }, owner)
+  await settled()
+  return id
+}
+
+const text = (said: string): AgentSignal => ({ type: 'text-delta', text: said })
+const permission = (toolCallId: string): PermissionRequest => ({
+  kind: 'permission',
+  toolCall: { type: 'tool-call', toolCallId, title: 'Run', kind: 'execute' },
+  options: [
+    { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+    { optionId: 'no', name: 'No', kind: 'reject_once' },
+  ],
+})
+const question: AgentRequest = { kind: 'question', message: 'Which?', mode: 'form' }
+const end: AgentSignal = { type: 'turn-end', reason: 'end_turn' }
+
+const textOf = (events: readonly SessionEvent[]): string =>
+  events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+
+const statuses = (events: readonly SessionEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'status' ? [event.status] : []))
+
+test('16.3 an agent in the middle of a turn goes on with another host: same process, same turn, each event once', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await agent.say(text('one '), { type: 'tool-call', toolCallId: 't1', title: 'Run' })
+  expect(await killed.registry.get(id)).toMatchObject({ kept: true, status: 'running', turn: { number: 1 } })
+  killed.kill()
+  await agent.say({ type: 'tool-result', toolCallId: 't1', status: 'completed' }, text('two '))
+  const registry = await killed.start()
+  expect(await registry.get(id)).toMatchObject({ kept: true, status: 'running', turn: { number: 1, state: 'busy' } })
+  await agent.say(text('three'), end)
+  await settled()
+  const events = await allEvents(registry, id)
+  expect(types(events)).toEqual([
+    'status',
+    'status',
+    'user-prompt',
+    'text-delta',
+    'tool-call',
+    'tool-result',
+    'text-delta',
+    'text-delta',
+    'turn-end',
+  ])
+  expect(textOf(events)).toBe('one two three')
+  expect(statuses(events)).toEqual(['starting', 'running'])
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ number: 1, reason: 'end_turn', text: 'one two three' })
+  expect(killed.leftovers).toEqual([])
+  expect(killed.agents.all).toHaveLength(1)
+  const { turn } = await registry.prompt(id, { prompt: 'again' }, owner)
+  await settled()
+  expect(turn).toBe(2)
+  expect(agent.prompts).toEqual(['go', 'again'])
+})
+
+test.each([false, true])(
+  '16.3 a request that waits keeps its id, and the answer reaches the agent that waited (record saved: %s)',
+  async (isSaved) => {
+    const killed = await host()
+    const id = await busy(killed)
+    const agent = killed.agents.of(id)
+    const answered = agent.ask(permission('t1'))
+    await settled()
+    if (isSaved) await killed.saved()
+    const [before] = await killed.registry.requests(id)
+    const registry = await killed.restart()
+    const [after] = await registry.requests(id)
+    expect(after).toMatchObject({ requestId: before?.requestId, state: 'pending' })
+    expect(await registry.get(id)).toMatchObject({ turn: { state: 'awaiting-input' }, pendingRequests: 1 })
+    await registry.answer({ id, requestId: after?.requestId ?? '' }, { outcome: 'selected', optionId: 'yes' }, owner)
+    expect(await answered).toMatchObject({ outcome: 'selected', optionId: 'yes' })
+    await agent.say(end)
+    await settled()
+    expect(types(await allEvents(registry, id)).slice(2)).toEqual([
+      'user-prompt',
+      'agent-prompt',
+      'agent-prompt-resolved',
+      'turn-end',
+    ])
+  },
+)
+
+test('16.3 an answer that was logged and not delivered is delivered once, and no other request gets it', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  const first = agent.ask(question)
+  await settled()
+  const [asked] = await killed.registry.requests(id)
+  const key = { id, requestId: asked?.requestId ?? '' }
+  await killed.registry.answer(key, { outcome: 'accept', content: { which: 1 } }, owner)
+  expect(await first).toMatchObject({ content: { which: 1 } })
+  // The same question again: its answer is logged while the host dies.
+  const second = agent.ask(question)
+  await settled()
+  const [, again] = await killed.registry.requests(id)
+  killed.agents.kill()
+  await killed.registry.answer({ id, requestId: again?.requestId ?? '' }, { outcome: 'decline' }, owner)
+  const third = agent.ask(question)
+  const registry = await killed.restart()
+  expect(await second).toMatchObject({ outcome: 'decline' })
+  const requests = await registry.requests(id)
+  expect(requests.map(({ state }) => state)).toEqual(['resolved', 'resolved', 'pending'])
+  const last = requests.at(-1)?.requestId ?? ''
+  await registry.answer({ id, requestId: last }, { outcome: 'accept', content: { which: 3 } }, owner)
+  expect(await third).toMatchObject({ content: { which: 3 } })
+})
+
+test('16.3 queued prompts stay queued, in order, and one that was stopped is not sent', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  for (const prompt of ['two', 'three', 'four']) await killed.registry.prompt(id, { prompt, whenBusy: 'queue' }, owner)
+  await killed.registry.interrupt(id, owner, { turn: 3 })
+  const second = await killed.restart()
+  expect(await second.get(id)).toMatchObject({ queuedPrompts: 3, turn: { number: 1 } })
+  await agent.say(end)
+  await settled()
+  expect(agent.prompts).toEqual(['go', 'two'])
+  const third = await killed.restart()
+  expect(await third.get(id)).toMatchObject({ queuedPrompts: 2, turn: { number: 2, state: 'busy' } })
+  await agent.say(end)
+  await settled()
+  expect(agent.prompts).toEqual(['go', 'two', 'four'])
+  await agent.say(end)
+  await settled()
+  expect((await third.turns(id)).map(({ number, reason, sent }) => [number, reason, sent])).toEqual([
+    [1, 'end_turn', undefined],
+    [2, 'end_turn', undefined],
+    [3, 'cancelled', false],
+    [4, 'end_turn', undefined],
+  ])
+})
+
+test('16.3 a prompt that was logged and not sent is sent by the next host', async () => {
+  const killed = await host()
+  const { id } = await killed.registry.spawn({ adapter: 'fake' }, owner)
+  await settled()
+  killed.agents.kill()
+  await killed.registry.prompt(id, { prompt: 'lost?' }, owner)
+  const agent = killed.agents.of(id)
+  expect(agent.prompts).toEqual([])
+  const registry = await killed.restart()
+  expect(agent.prompts).toEqual(['lost?'])
+  await agent.say(text('no'), end)
+  await settled()
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'end_turn', text: 'no' })
+})
+
+test('16.3 a turn whose end is in the log and comes again is not ended twice, and the next prompt is sent', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await killed.registry.prompt(id, { prompt: 'next', whenBusy: 'queue' }, owner)
+  await agent.say(text('all'))
+  // Its end is stored; the agent's connection ends before the next prompt reaches it.
+  const ended = agent.say(end)
+  await ended
+  killed.kill()
+  const registry = await killed.start()
+  await settled()
+  const events = await allEvents(registry, id)
+  expect(types(events).filter((type) => type === 'turn-end')).toHaveLength(1)
+  expect(agent.prompts.at(-1)).toBe('next')
+  expect(agent.prompts.filter((prompt) => prompt === 'next')).toHaveLength(1)
+})
+
+test('16.3 a cancelled turn is still being cancelled, and its grace counts', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  void killed.registry.interrupt(id, owner)
+  await settled()
+  expect(agent.cancels).toBe(1)
+  const registry = await killed.restart()
+  await agent.say({ type: 'turn-end', reason: 'cancelled' })
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'running', turn: { state: 'idle' } })
+  await registry.prompt(id, { prompt: 'two' }, owner)
+  void registry.interrupt(id, owner)
+  await settled()
+  const last = await killed.restart()
+  await killed.clock.advance(60_000)
+  expect(await last.get(id)).toMatchObject({ status: 'killed', stopReason: 'timeout' })
+})
+
+test('16.4 what does not agree ends the turn with a repair event that says so, and the session goes on', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await agent.say(text('as it was'))
+  const asked = agent.ask(permission('t1'))
+  await settled()
+  killed.kill()
+  agent.spoil(() => [text('another one')])
+  const registry = await killed.start()
+  await settled()
+  const events = await allEvents(registry, id)
+  expect(types(events).slice(2)).toEqual([
+    'user-prompt',
+    'text-delta',
+    'agent-prompt',
+    'repair',
+    'agent-prompt-resolved',
+    'error',
+    'turn-end',
+  ])
+  expect(events.find(({ type }) => type === 'repair')).toMatchObject({
+    detail: expect.stringContaining('cannot be compared'),
+    turn: 1,
+  })
+  expect(events.at(-1)).toMatchObject({ reason: 'error', turn: 1 })
+  expect(agent.cancels).toBe(1)
+  expect(await registry.get(id)).toMatchObject({ status: 'running', kept: true, turn: { state: 'idle' } })
+  // The rest of that turn is no part of any.
+  await agent.say(text('late'), { type: 'turn-end', reason: 'cancelled' })
+  await settled()
+  await registry.prompt(id, { prompt: 'two' }, owner)
+  await settled()
+  await agent.say(text('fine'), end)
+  expect(await registry.waitTurn(id, 2)).toMatchObject({ text: 'fine', reason: 'end_turn' })
+  expect(textOf(await allEvents(registry, id))).toBe('as it wasfine')
+  void asked
+})
+
+test('16.4 a turn that was given up is not compared by a third host either', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await agent.say(text('a'))
+  killed.kill()
+  agent.spoil(() => [text('b')])
+  await killed.start()
+  await settled()
+  const registry = await killed.restart()
+  await agent.say(text('late'), end)
+  await settled()
+  const events = await allEvents(registry, id)
+  expect(types(events).filter((type) => type === 'repair')).toHaveLength(1)
+  expect(textOf(events)).toBe('a')
+  await registry.prompt(id, { prompt: 'two' }, owner)
+  await settled()
+  expect(agent.prompts).toEqual(['go', 'two'])
+})
+
+test('16.4 a log that has more than the agent sent again does not agree', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await agent.say(text('a'), text('b'))
+  killed.kill()
+  agent.spoil(([first]) => (first === undefined ? [] : [first]))
+  const registry = await killed.start()
+  await settled()
+  expect(types(await allEvents(registry, id)).slice(-3)).toEqual(['repair', 'error', 'turn-end'])
+})
+
+test('16.3 a kept session whose agent is gone is repaired as any other, with the prompts that waited', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  await killed.registry.prompt(id, { prompt: 'two', whenBusy: 'queue' }, owner)
+  killed.kill()
+  killed.agents.of(id).isAlive = false
+  const registry = await killed.start()
+  expect(killed.leftovers).toEqual([id])
+  expect(killed.problems.join()).toContain('could not be taken over')
+  const session: Session = await registry.get(id)
+  expect(session).toMatchObject({ status: 'error', stopReason: 'agent_crashed', resumable: true })
+  expect(session.kept).toBeUndefined()
+  expect((await registry.turns(id)).map(({ sent }) => sent)).toEqual([undefined, false])
+})
+
+test('16.3 one agent that is gone costs the others nothing', async () => {
+  const killed = await host()
+  const a = await busy(killed)
+  const b = await busy(killed)
+  killed.kill()
+  killed.agents.of(a).isAlive = false
+  const registry = await killed.start()
+  expect(killed.leftovers).toEqual([a])
+  expect((await registry.get(b)).status).toBe('running')
+  await killed.agents.of(b).say(end)
+  expect(await registry.waitTurn(b, 1)).toMatchObject({ reason: 'end_turn' })
+})
+
+test('16.3 an agent that ended meanwhile ends its session with all that it said', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  killed.kill()
+  await agent.say(text('last words'))
+  const starting = killed.start()
+  const registry = await starting
+  agent.die()
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'exited', stopReason: 'agent_crashed' })
+  expect(textOf(await allEvents(registry, id))).toBe('last words')
+})
+
+test('16.3 silence and idleness count by the clock, not from the start of the host', async () => {
+  const killed = await host({ config: { inactivityMs: 600_000, warningMs: 300_000, cancelGraceMs: 1_000 } })
+  const id = await busy(killed)
+  await killed.agents.of(id).say(text('a'))
+  await killed.clock.advance(500_000)
+  await killed.restart()
+  expect(killed.agents.of(id).cancels).toBe(0)
+  await killed.clock.advance(101_000)
+  expect(killed.agents.of(id).cancels).toBe(1)
+})
+
+test('16.3 what an agent did while nobody listened is a sign of life', async () => {
+  const killed = await host({ config: { inactivityMs: 600_000, warningMs: 300_000 } })
+  const id = await busy(killed)
+  killed.kill()
+  await killed.clock.advance(900_000)
+  await killed.agents.of(id).say(text('still there'))
+  const registry = await killed.start()
+  await killed.clock.advance(120_000)
+  expect(killed.agents.of(id).cancels).toBe(0)
+  expect(await registry.get(id)).toMatchObject({ health: 'healthy' })
+})
+
+test('16.5 a host that leaves its agents ends nothing, and its readers come to their end', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await agent.say(text('one '))
+  const reader = await killed.registry.follow(id, 0)
+  await killed.registry.close({ keepAgents: true })
+  const seen: string[] = []
+  for (let batch = await reader.next(); batch !== undefined; batch = await reader.next())
+    seen.push(...batch.records.map(({ type }) => type))
+  expect(seen).toEqual(['status', 'status', 'user-prompt', 'text-delta'])
+  expect(agent.stops).toBe(0)
+  void agent.say(text('two '))
+  const registry = await killed.restart()
+  await agent.say(text('three'), end)
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ text: 'one two three' })
+  expect(statuses(await allEvents(registry, id))).toEqual(['starting', 'running'])
+})

@@ -6,7 +6,7 @@ import {
   type SessionEvent,
   type Timer,
 } from '@agentproto/contracts'
-import type { AgentSignal, RunningAgent, StoredKept, StoredSession } from '@agentproto/contracts/agent'
+import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
 import { OutputFeed } from '../output/output-feed.js'
@@ -19,8 +19,11 @@ import { AgentRunner } from './agent-runner.js'
 import type { CommandOf, Input, Replies } from './input.js'
 import { changesState } from './events.js'
 import { Judge } from './judge.js'
+import { keptOf } from './kept-record.js'
+import { joinSignals, type Mail } from './mail.js'
 import { reduce } from './reduce.js'
 import type { SessionHandle } from './session-handle.js'
+import { SessionTimers } from './session-timers.js'
 import {
   type Call,
   type Effect,
@@ -29,7 +32,6 @@ import {
   type SessionState,
   snapshotOf,
   stateOf,
-  type TimerName,
 } from './state.js'
 
 /**
@@ -47,7 +49,7 @@ export class SessionActor implements SessionHandle {
   readonly #judge: Judge
   readonly #runner: AgentRunner
   readonly #recorder: FolderRecorder
-  readonly #timers = new Map<TimerName, Timer>()
+  readonly #timers: SessionTimers
   readonly #calls = new Map<Call, Caller>()
   /** Only {@link reduce} makes another one. */
   state: SessionState
@@ -89,6 +91,9 @@ export class SessionActor implements SessionHandle {
       parentSessionId === undefined || !this.isLive ? undefined : host.find(parentSessionId).permissions
     const onChange = (): void => host.onChange(this, true)
     this.permissions = new SessionPermissions({ ...host, workspaceSlug, mode, parent, onChange }, stored)
+    this.#timers = new SessionTimers(clock, (timer) => {
+      void this.post({ type: 'timer', timer, liveChildren: host.childrenOf(this.id).length })
+    })
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
     this.#recorder = new FolderRecorder(this, host)
@@ -171,8 +176,7 @@ export class SessionActor implements SessionHandle {
     this.#recorder.abort()
     await this.post({ type: 'leave' })
     this.#isLeft = true
-    for (const timer of this.#timers.values()) timer.cancel()
-    this.#timers.clear()
+    this.#timers.close()
     this.log.settle()
   }
 
@@ -281,9 +285,9 @@ export class SessionActor implements SessionHandle {
       case 'count':
         return this.#host.ledger.count(this.state.session, effect.counted)
       case 'arm':
-        return this.#arm(effect.timer, effect.at)
+        return this.#timers.arm(effect.timer, effect.at)
       case 'disarm':
-        return this.#disarm(effect.timer)
+        return this.#timers.disarm(effect.timer)
       case 'next':
         return void this.#mailbox.unshift({ input: { type: 'next' } })
       case 'settle':
@@ -303,51 +307,11 @@ export class SessionActor implements SessionHandle {
     this.#calls.delete(call)
     return caller
   }
-
-  #arm(timer: TimerName, at: number): void {
-    if (this.#isLeft) return
-    this.#timers.get(timer)?.cancel()
-    const { clock, childrenOf } = this.#host
-    const fire = (): void => {
-      this.#timers.delete(timer)
-      void this.post({ type: 'timer', timer, liveChildren: childrenOf(this.id).length })
-    }
-    this.#timers.set(timer, clock.after(Math.max(0, at - clock.now()), fire))
-  }
-
-  #disarm(timer: TimerName): void {
-    this.#timers.get(timer)?.cancel()
-    this.#timers.delete(timer)
-  }
 }
 
 const STORED_TURNS = 50
 
-/** What the next host needs to go on with the agent. */
-const keptOf = ({ session, queue, context: { transcript, isRewound } }: SessionState): StoredKept | undefined =>
-  session.kept === true && isLive(session)
-    ? { queue: queue.map(defined), context: defined({ transcript, isRewound }) }
-    : undefined
-
 interface Caller {
   resolve(value: unknown): void
   reject(error: unknown): void
-}
-
-/** An input that waits, and who waits for it to be handled. */
-interface Mail {
-  readonly input: Input
-  readonly done?: () => void
-}
-
-/** What the agent wrote while another input was handled becomes one batch, and one write. */
-function joinSignals(first: readonly AgentSignal[], { done }: Mail, mailbox: Mail[]): Mail {
-  const batch = [...first]
-  const all = [done]
-  for (let next = mailbox[0]; next?.input.type === 'signals'; next = mailbox[0]) {
-    mailbox.shift()
-    batch.push(...next.input.batch)
-    all.push(next.done)
-  }
-  return { input: { type: 'signals', batch }, done: () => all.forEach((each) => each?.()) }
 }

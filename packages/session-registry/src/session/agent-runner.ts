@@ -135,7 +135,7 @@ export class AgentRunner {
     return wait.then(() => log.flush()).catch(() => undefined)
   }
 
-  /** With a gate, nobody knows whether it had left the request to a person: then no rule may answer it. */
+  /** Whether a gate had left the request to a person is not known any more: then no rule may answer it. */
   #askAgain(requestId: string, request: AgentRequest, withdrawal: AbortSignal): Promise<AgentAnswer> {
     if (this.#isLeft) return NEVER
     const isForPerson = this.#host.gate !== undefined

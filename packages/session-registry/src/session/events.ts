@@ -68,8 +68,8 @@ function applyEvent(state: SessionState, event: SessionEvent, now: number): Step
   if (spent !== undefined && mayHaveBudget(state)) effects.push({ do: 'spend', spent })
   if (counted !== undefined) effects.push({ do: 'count', counted })
   const measured: Step = { state: { ...state, meter }, effects }
-  const toldOf = refused === undefined ? measured : andThen(measured, (after) => refuseCost(after, refused))
-  return andThen(toldOf, (after) => applyCounted(after, event, now))
+  const checked = refused === undefined ? measured : andThen(measured, (after) => refuseCost(after, refused))
+  return andThen(checked, (after) => applyCounted(after, event, now))
 }
 
 function applyCounted(state: SessionState, event: SessionEvent, now: number): Step {

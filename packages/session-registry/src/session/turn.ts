@@ -71,7 +71,7 @@ export function cancelSilent(state: SessionState, now: number): Step {
   return andThen(step(stopped, ...savedQueue(stopped)), (after) => cancelTurn(after, { cancelled: 'silent', now }))
 }
 
-/** An earlier host has cancelled the turn, as far as is known for a caller. The agent may be told twice. */
+/** An earlier host has cancelled the turn, as far as is known for a caller. The agent may get the cancel twice. */
 export const cancelAgain = (state: SessionState, now: number): Step =>
   cancelTurn(state, { cancelled: 'interrupted', now })
 
@@ -245,7 +245,7 @@ function enqueue(
   })
 }
 
-/** The next host goes on with what waits for a kept agent, so nobody hears of a change before the record has it. */
+/** The next host goes on with what waits for a kept agent, and hears of a change only when the record has it. */
 const savedQueue = ({ session, queue }: SessionState): Effect[] =>
   session.kept === true && queue.length > 0 ? [{ do: 'save' }] : []
 

@@ -95,7 +95,7 @@ function spawnChild(launch: Launch): Promise<ChildProcessWithoutNullStreams> {
   })
 }
 
-/** What is the same of every agent, whoever holds its pipes. */
+/** What is the same of every agent, with pipes of this process or of a keeper. */
 export class PipedAgent implements AgentProcess {
   readonly info: AgentProcessInfo
   readonly exit: Promise<ProcessExit>

@@ -1,7 +1,9 @@
 import { type Client, type ConnectionState, createClient, isAgentprotoError } from '@agentproto/client'
 import type { AnswerRequest, Caller, SessionChange, Session, SessionRequest } from '@agentproto/client'
+import { everySession } from '@agentproto/contracts'
 import { computed, signal } from '@preact/signals'
 import { exchangeCode, takeCode } from './login.js'
+import { networkChange, pause, withStream } from './network.js'
 import { notifyOf } from './notifier.js'
 
 /** `away`: it does not answer, and is tried again. `locked`: this browser has to log in. */
@@ -13,6 +15,9 @@ const RECONNECT_MS = 7 * 24 * 3_600_000
 
 /** How long a request that was answered elsewhere says so, in milliseconds. */
 const ANSWERED_MS = 5_000
+
+/** How often a tab asks that has no stream, in milliseconds. */
+const ASK_MS = 1_000
 
 /** What each scope includes. */
 const SCOPES: Readonly<Record<Caller['scope'], readonly Caller['scope'][]>> = {
@@ -77,23 +82,45 @@ export class Gateway {
     await this.#readWaiting()
   }
 
-  /** Until this browser has to log in. A follower that fails at its first connect is started again. */
+  /** Until this browser has to log in; then nothing is left of what the login could see. */
   async #follow(): Promise<void> {
     this.connection.value = 'connecting'
-    while (await this.#watch()) {
-      this.connection.value = 'away'
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    for (;;) {
+      const end = (await withStream(() => this.#watch(networkChange()))) ?? (await this.#ask())
+      if (end === 'locked') break
+      if (end === 'away') this.connection.value = 'away'
+      if (end !== 'again') await pause(end === 'asked' ? ASK_MS : RETRY_MS, networkChange())
     }
+    this.sessions.value = new Map()
+    this.waiting.value = []
+    this.answered.value = []
+    this.caller.value = undefined
     this.connection.value = 'locked'
   }
 
-  /** @returns whether to try again */
-  async #watch(): Promise<boolean> {
+  /** Follows all changes until the connection or the login is lost. A follower that fails at its first connect is started again. */
+  async #watch(signal: AbortSignal): Promise<'again' | 'away' | 'locked'> {
     try {
-      for await (const change of this.client.watch({ onState: (state) => this.#setState(state) })) this.#apply(change)
-      return true
+      const onState = (state: ConnectionState): void => this.#setState(state)
+      for await (const change of this.client.watch({ signal, onState })) this.#apply(change)
+      return 'away'
     } catch (thrown) {
-      return !(isAgentprotoError(thrown) && thrown.code === 'unauthorized')
+      return signal.aborted ? 'again' : endOf(thrown)
+    }
+  }
+
+  /** Asks for all sessions once, where other tabs use the connections that streams may have. */
+  async #ask(): Promise<'asked' | 'away' | 'locked'> {
+    try {
+      const sessions = new Map<string, Session>()
+      for await (const session of everySession(this.client.sessions)) sessions.set(session.id, session)
+      this.sessions.value = sessions
+      if (this.connection.value !== 'connected' || this.caller.value === undefined) void this.#readCaller()
+      this.connection.value = 'connected'
+      await this.#readWaiting()
+      return 'asked'
+    } catch (thrown) {
+      return endOf(thrown)
     }
   }
 
@@ -169,3 +196,7 @@ export class Gateway {
     setTimeout(() => (this.answered.value = without()), ANSWERED_MS)
   }
 }
+
+/** What a failure means for the connection. */
+const endOf = (thrown: unknown): 'away' | 'locked' =>
+  isAgentprotoError(thrown) && thrown.code === 'unauthorized' ? 'locked' : 'away'

@@ -20,7 +20,14 @@ export class MemoryKeeper implements AgentKeeper {
   async spawn(key: string, { command, args, cwd, env }: Launch, facts: string): Promise<Controller> {
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
     await once(child, 'spawn')
-    const held = new Held(child, facts, () => this.#agents.delete(key))
+    const held = new Held(new Child(child), facts, () => this.#agents.delete(key))
+    this.#agents.set(key, held)
+    return held.control()
+  }
+
+  /** Keeps an agent that is a function of the test, called with each whole line that is written to it. */
+  host(key: string, take: (line: string, say: (text: string) => void) => void): Controller {
+    const held = new Held(new Scripted(take), '', () => this.#agents.delete(key))
     this.#agents.set(key, held)
     return held.control()
   }
@@ -36,47 +43,32 @@ export class MemoryKeeper implements AgentKeeper {
   }
 }
 
-/** One process, with what is kept of it. */
-class Held {
+interface Pipes {
   readonly process: AgentProcessInfo
   readonly exit: Promise<ProcessExit>
-  readonly streams: Readonly<Record<KeptStream, Kept>> = { stdin: new Kept(), stdout: new Kept(), stderr: new Kept() }
-  readonly forget: () => void
-  facts: string
-  isBusy = false
-  #drained: Promise<void> | undefined
-  readonly #child: ChildProcessWithoutNullStreams
-  #controller: Controller | undefined
+  write(text: string): void | Promise<void>
+  endInput(): void
+  follow(stream: 'stdout' | 'stderr', kept: Kept): void
+}
 
-  constructor(child: ChildProcessWithoutNullStreams, facts: string, forget: () => void) {
+class Child implements Pipes {
+  readonly process: AgentProcessInfo
+  readonly exit: Promise<ProcessExit>
+  readonly #child: ChildProcessWithoutNullStreams
+  #drained: Promise<void> | undefined
+
+  constructor(child: ChildProcessWithoutNullStreams) {
     this.#child = child
-    this.facts = facts
-    this.forget = forget
     this.process = identify(child.pid ?? 0) ?? { pid: child.pid ?? 0, startTime: '' }
     // What an agent that has ended does not read is dropped.
     child.stdin.on('error', () => {})
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].on('data', (chunk: Buffer) => this.streams[name].add(chunk))
-      child[name].once('close', () => this.streams[name].end())
-    }
     this.exit = once(child, 'exit').then(([code, signal]: (number | string | null)[]) => ({
       ...(typeof code === 'number' ? { exitCode: code } : {}),
       ...(typeof signal === 'string' ? { signal } : {}),
     }))
   }
 
-  control(): Controller {
-    this.lose({ cause: 'taken-over', reason: 'another host controls the agent' })
-    this.#controller = new Controller(this)
-    return this.#controller
-  }
-
-  lose(loss: KeptLoss): void {
-    this.#controller?.lose(loss)
-  }
-
   write(text: string): void | Promise<void> {
-    this.streams.stdin.add(Buffer.from(text))
     const { stdin } = this.#child
     if (!stdin.writable || stdin.write(text)) return
     return (this.#drained ??= new Promise((resolve) => {
@@ -91,6 +83,79 @@ class Held {
 
   endInput(): void {
     this.#child.stdin.end()
+  }
+
+  follow(stream: 'stdout' | 'stderr', kept: Kept): void {
+    this.#child[stream].on('data', (chunk: Buffer) => kept.add(chunk))
+    this.#child[stream].once('close', () => kept.end())
+  }
+}
+
+/** An agent without a process: it ends when its input does. */
+class Scripted implements Pipes {
+  // No process has such an id.
+  readonly process = { pid: 2 ** 22 + 1, startTime: 'none' }
+  readonly exit: Promise<ProcessExit>
+  endInput: () => void = () => {}
+  readonly #take: (line: string, say: (text: string) => void) => void
+  #stdout: Kept | undefined
+  #open = ''
+
+  constructor(take: (line: string, say: (text: string) => void) => void) {
+    this.#take = take
+    this.exit = new Promise((resolve) => (this.endInput = () => resolve({ exitCode: 0 })))
+    void this.exit.then(() => this.#stdout?.end())
+  }
+
+  write(text: string): void {
+    const lines = (this.#open + text).split('\n')
+    this.#open = lines.pop() ?? ''
+    for (const line of lines) this.#take(line, (said) => this.#stdout?.add(Buffer.from(said)))
+  }
+
+  follow(stream: 'stdout' | 'stderr', kept: Kept): void {
+    if (stream === 'stdout') this.#stdout = kept
+    else void this.exit.then(() => kept.end())
+  }
+}
+
+/** One agent, with what is kept of it. */
+class Held {
+  readonly process: AgentProcessInfo
+  readonly exit: Promise<ProcessExit>
+  readonly streams: Readonly<Record<KeptStream, Kept>> = { stdin: new Kept(), stdout: new Kept(), stderr: new Kept() }
+  readonly forget: () => void
+  facts: string
+  isBusy = false
+  readonly #pipes: Pipes
+  #controller: Controller | undefined
+
+  constructor(pipes: Pipes, facts: string, forget: () => void) {
+    this.#pipes = pipes
+    this.facts = facts
+    this.forget = forget
+    this.process = pipes.process
+    this.exit = pipes.exit
+    for (const name of ['stdout', 'stderr'] as const) pipes.follow(name, this.streams[name])
+  }
+
+  control(): Controller {
+    this.lose({ cause: 'taken-over', reason: 'another host controls the agent' })
+    this.#controller = new Controller(this)
+    return this.#controller
+  }
+
+  lose(loss: KeptLoss): void {
+    this.#controller?.lose(loss)
+  }
+
+  write(text: string): void | Promise<void> {
+    this.streams.stdin.add(Buffer.from(text))
+    return this.#pipes.write(text)
+  }
+
+  endInput(): void {
+    this.#pipes.endInput()
   }
 }
 
@@ -148,6 +213,8 @@ export class Controller implements KeptAgent {
   /** How many bytes of stdout this host may still read before it is killed. */
   readable = Infinity
   isKilled = false
+  /** How many writes of this host still arrive before it is killed. */
+  writable = Infinity
   readonly acknowledged: StreamOffsets[] = []
   /** Acknowledgements that a keeper would have refused. */
   readonly faults: string[] = []
@@ -179,6 +246,7 @@ export class Controller implements KeptAgent {
   }
 
   write(bytes: string): void | Promise<void> {
+    if (this.writable-- <= 0) this.kill()
     if (!this.isKilled) return this.#held.write(bytes)
   }
 

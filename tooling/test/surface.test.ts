@@ -222,13 +222,14 @@ test('what each package exports', () => {
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
-      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
+      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm adoptAcp
       connectAcp defineAcp
     @agentproto/arm-kit
-      Conversation Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply TOOL_STATUSES
-      ToolUpdate Turn TurnOutcome UserAsk Verdict WriteLine connectProcess elicitationResult exitMessage
-      flushAll isContentBlock notResumable parseLine promptError questionOf startCancelled startFailure
-      within
+      AdoptedState AdoptingClient Conversation IdlePoint IdleSubject Inheritance KeptLink Limit LineClient
+      NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply TOOL_STATUSES ToolUpdate Turn TurnOutcome
+      UserAsk Verdict WriteLine adoptProcess connectProcess elicitationResult exitMessage flushAll
+      isContentBlock notAdoptable notResumable parseLine promptError questionOf startCancelled
+      startFailure within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

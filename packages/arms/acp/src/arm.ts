@@ -1,13 +1,19 @@
-import { connectProcess } from '@agentproto/arm-kit'
+import { adoptProcess, connectProcess } from '@agentproto/arm-kit'
 import type { ProcessConnection } from '@agentproto/arm-kit'
-import type { ArmConnectOptions, ProtocolArm } from '@agentproto/contracts/agent'
+import type {
+  AdoptedSession,
+  AgentSink,
+  ArmAdoptOptions,
+  ArmConnectOptions,
+  ProtocolArm,
+} from '@agentproto/contracts/agent'
 import { AcpClient } from './client.js'
 
 /** A connection to an ACP agent; its `client` has what ACP offers beyond the contract of arms. */
 export type AcpConnection = ProcessConnection<AcpClient>
 
 /** ACP on the stdio of a process (AIP-44, AIP-45 `protocol: acp`). */
-export const acpArm: ProtocolArm = { protocol: 'acp', connect: connectAcp }
+export const acpArm: ProtocolArm = { protocol: 'acp', connect: connectAcp, adopt: adoptAcp }
 
 /**
  * Spawns an agent and initializes ACP with it.
@@ -16,4 +22,15 @@ export const acpArm: ProtocolArm = { protocol: 'acp', connect: connectAcp }
  */
 export function connectAcp(options: ArmConnectOptions): Promise<AcpConnection> {
   return connectProcess(options, (write) => new AcpClient({ ...options, write }))
+}
+
+/**
+ * Goes on with an agent and its session that an earlier host has started.
+ * @throws `not_adoptable`; the agent is left as it is
+ */
+export function adoptAcp(
+  options: ArmAdoptOptions,
+  sink: AgentSink,
+): Promise<{ connection: AcpConnection; session: AdoptedSession }> {
+  return adoptProcess(options, sink, (write) => new AcpClient({ ...options, write }))
 }

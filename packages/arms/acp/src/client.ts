@@ -1,4 +1,5 @@
-import { type LineClient, notResumable, type TurnOutcome, type WriteLine } from '@agentproto/arm-kit'
+import { IdlePoint, notResumable } from '@agentproto/arm-kit'
+import type { AdoptedState, AdoptingClient, Inheritance, KeptLink, TurnOutcome, WriteLine } from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
   type AgentInfo,
@@ -18,14 +19,18 @@ import {
   type ArmSession,
   DEFAULT_ARM_LIMITS,
   type OpenSessionOptions,
+  type RunningTurn,
 } from '@agentproto/contracts/agent'
 import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
+import type { ConfigCall } from './config.js'
+import { EarlierHost } from './earlier-host.js'
 import { requestFailure, stepFailure } from './failure.js'
 import { HostServices } from './host-services.js'
 import { Peer } from './peer.js'
 import { AcpSession } from './session.js'
 import type { SessionLink } from './session.js'
+import { infoOf, readSessionFacts, restoredConfig } from './session-facts.js'
 import { usagePlaces, type UsagePlaces } from './usage-in-meta.js'
 import { listStored } from './stored-sessions.js'
 
@@ -43,13 +48,15 @@ export interface AcpClientOptions
 }
 
 /** The client's end of an ACP 1 connection (AIP-44), over any transport of lines. Call `initialize` first. */
-export class AcpClient implements LineClient, SessionLink {
+export class AcpClient implements AdoptingClient, SessionLink {
   readonly #options: AcpClientOptions
   readonly #limits: ArmLimits
   readonly clock: Clock
   readonly peer: Peer
   readonly usagePlaces: UsagePlaces | undefined
   readonly #services = new Map<string, HostServices>()
+  #kept: KeptLink | undefined
+  #idle: IdlePoint | undefined
   #handshake: Handshake | undefined
 
   constructor(options: AcpClientOptions) {
@@ -60,9 +67,17 @@ export class AcpClient implements LineClient, SessionLink {
     this.peer = new Peer(options.client.name, options.write, this.clock)
   }
 
-  get capabilities(): AgentCapabilities {
+  get info(): AgentInfo {
     if (!this.#handshake) throw new AgentprotoError('handshake_failed', 'The connection is not initialized')
-    return this.#handshake.info.capabilities
+    return this.#handshake.info
+  }
+
+  get capabilities(): AgentCapabilities {
+    return this.info.capabilities
+  }
+
+  get nextIds(): { readonly own: number; readonly sdk: number } {
+    return { own: this.peer.nextId, sdk: this.peer.sdk.nextId }
   }
 
   /** The ways to log in that the agent named. */
@@ -81,15 +96,24 @@ export class AcpClient implements LineClient, SessionLink {
     return this.#handshake.info
   }
 
-  async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
+  async openSession(options: OpenSessionOptions, inner: AgentSink): Promise<ArmSession> {
     const { origin } = options
-    if (origin.how === 'fork') return this.forkSession(origin.agentSessionId, options, sink)
+    const { sink, idle } = this.#sinkOf(inner)
+    const session = await this.#open(options, sink)
+    idle?.watch(session)
+    return session
+  }
+
+  async #open(options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
+    const { origin } = options
+    if (origin.how === 'fork') return this.#fork(origin.agentSessionId, options, sink)
     if (origin.how === 'new') return this.#create(options, sink)
     if (!this.capabilities[origin.how]) throw notResumable(origin)
     const { params, warnings } = openParams(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
     const phase = origin.how === 'load' ? 'loading' : 'live'
-    const session = new AcpSession(this, sink, { agentSessionId: origin.agentSessionId, warnings, phase, services })
+    const start = { agentSessionId: origin.agentSessionId, warnings, phase, services, idle: this.#idle } as const
+    const session = new AcpSession(this, sink, start)
     return this.#reopen(session, `session/${origin.how}`, params)
   }
 
@@ -106,6 +130,10 @@ export class AcpClient implements LineClient, SessionLink {
 
   /** Opens a new session with the history of another one. @throws `not_supported`; as `openSession` */
   async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
+    return this.#fork(agentSessionId, options, sink)
+  }
+
+  async #fork(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
     if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
     return this.#create(options, sink, agentSessionId)
   }
@@ -141,7 +169,60 @@ export class AcpClient implements LineClient, SessionLink {
     return Promise.all([...this.#services.values()].map((services) => services.close()))
   }
 
+  keep(link: KeptLink): void {
+    this.#kept = link
+  }
+
+  async stored(): Promise<void> {
+    await this.#idle?.stored()
+  }
+
+  /** Goes on with the session of an earlier host, from the idle point that its facts are of. @throws `not_adoptable` */
+  adopt({ facts, written, sink: inner, link }: Inheritance): AdoptedState {
+    const known = readSessionFacts(facts)
+    const earlier = new EarlierHost(written)
+    this.keep(link)
+    this.#handshake = { info: infoOf(known), authMethods: [] }
+    this.peer.resume(earlier, known.next)
+    const { sink, idle } = this.#sinkOf(inner)
+    const { cwd = '', additionalDirectories = [] } = this.#options.launch ?? {}
+    const services = this.#servicesFor({ cwd, additionalDirectories }, sink, known.next.served)
+    const session = new AcpSession(this, sink, { ...known, services, idle })
+    session.config.restore(restoredConfig(known))
+    if (services) this.#services.set(session.agentSessionId, services)
+    this.peer.add(session)
+    return {
+      info: this.info,
+      session,
+      resume: () => this.#resume(session, earlier, link),
+      settled: () => session.settled(),
+    }
+  }
+
+  #resume(
+    session: AcpSession,
+    { settings, prompt, isCancelled }: EarlierHost,
+    { process }: KeptLink,
+  ): RunningTurn | undefined {
+    for (const call of settings) session.resumeChange(call.id, call)
+    // Answers of the earlier host are needed until the requests have been read again.
+    void process.caughtUp.then(() => {
+      this.peer.isReplaying = false
+      this.#idle?.watch(session)
+    })
+    const turn = prompt && session.resumeTurn(prompt.id, isCancelled)
+    return turn && { done: turn.done, cancelling: isCancelled }
+  }
+
   // What sessions need of the connection.
+
+  async change(call: ConfigCall, apply: (result: unknown) => void): Promise<void> {
+    try {
+      await this.peer.request(call, { ms: this.#limits.requestMs, clock: this.clock }, apply)
+    } catch (thrown) {
+      throw requestFailure(thrown, call.method)
+    }
+  }
 
   async request(method: string, params: object): Promise<unknown> {
     try {
@@ -171,7 +252,7 @@ export class AcpClient implements LineClient, SessionLink {
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
-      const session = new AcpSession(this, sink, { agentSessionId, warnings, phase, services })
+      const session = new AcpSession(this, sink, { agentSessionId, warnings, phase, services, idle: this.#idle })
       this.#opened(session, result)
       this.peer.add(session)
       return session
@@ -193,10 +274,22 @@ export class AcpClient implements LineClient, SessionLink {
     }
   }
 
-  #servicesFor({ cwd, additionalDirectories }: OpenSessionOptions, sink: AgentSink): HostServices | undefined {
+  /** The sink of a session; of a kept agent, which has only one, it knows when the session is idle. */
+  #sinkOf(sink: AgentSink): { readonly sink: AgentSink; readonly idle: IdlePoint | undefined } {
+    if (!this.#kept) return { sink, idle: undefined }
+    this.#idle = new IdlePoint(sink, this.#kept)
+    return { sink: this.#idle, idle: this.#idle }
+  }
+
+  /** @param asked how many permissions were asked for before */
+  #servicesFor(
+    { cwd, additionalDirectories }: Pick<OpenSessionOptions, 'cwd' | 'additionalDirectories'>,
+    sink: AgentSink,
+    asked = 0,
+  ): HostServices | undefined {
     const { serve, launch } = this.#options
     if (!launch || !(serve?.fs || serve?.terminal)) return undefined
-    const context = { serve, launch, limits: this.#limits, clock: this.clock, sink }
+    const context = { serve, launch, limits: this.#limits, clock: this.clock, sink, asked }
     return new HostServices({ roots: [cwd, ...additionalDirectories], ...context })
   }
 

@@ -11,12 +11,17 @@ import {
 } from '@agentproto/contracts'
 import type { ConfigChange } from '@agentproto/contracts/agent'
 
-/** A request that carries out a change, and the configuration once the agent agreed. */
+/** A request that carries out a change; the agent's answer goes to {@link SessionConfig.agreed}. */
 export interface ConfigCall {
   readonly method: string
   readonly params: Json
-  /** The configuration after the agent's answer. */
-  readonly agreed: (result: unknown) => AgentConfig
+}
+
+/** The lists of a session's configuration. */
+export interface ConfigFacts {
+  readonly modes: readonly AgentMode[]
+  readonly models: readonly AgentMode[]
+  readonly options: readonly ConfigOption[]
 }
 
 /**
@@ -27,6 +32,18 @@ export class SessionConfig {
   #modes: readonly AgentMode[] = []
   #models: readonly AgentMode[] = []
   #options: readonly ConfigOption[] = []
+
+  /** What is known, for a later host. */
+  get facts(): ConfigFacts {
+    return { modes: this.#modes, models: this.#models, options: this.#options }
+  }
+
+  /** Takes over what an earlier host knew. */
+  restore({ modes, models, options }: ConfigFacts): void {
+    this.#modes = modes
+    this.#models = models
+    this.#options = options
+  }
 
   /** Reads the answer of `session/new`, `load` or `resume`. Undefined when it has no configuration. */
   opened(result: Json): AgentConfig | undefined {
@@ -78,7 +95,7 @@ export class SessionConfig {
     if (option) return this.#optionCall(sessionId, option, id)
     // `session/set_model` is no longer in the protocol; older agents speak it.
     const chosen = what === 'mode' ? { modeId: id } : { modelId: id }
-    return { method: `session/set_${what}`, params: { sessionId, ...chosen }, agreed: () => chosen }
+    return { method: `session/set_${what}`, params: { sessionId, ...chosen } }
   }
 
   #optionCall(sessionId: string, option: ConfigOption, value: string | boolean): ConfigCall {
@@ -90,12 +107,17 @@ export class SessionConfig {
     return {
       method: 'session/set_config_option',
       params: { sessionId, configId, value, ...(values ? {} : { type: 'boolean' }) },
-      agreed: (result) => this.#agreed(asRecord(result), configId, value),
     }
   }
 
-  #agreed(result: Json, configId: string, value: string | boolean): AgentConfig {
-    if (Array.isArray(result['configOptions'])) return this.optionsChanged(result['configOptions'])
+  /** The configuration after the agent's answer to a request. */
+  agreed({ method, params }: ConfigCall, result: unknown): AgentConfig {
+    if (method !== 'session/set_config_option')
+      return defined({ modeId: asString(params['modeId']), modelId: asString(params['modelId']) })
+    const { configOptions } = asRecord(result)
+    if (Array.isArray(configOptions)) return this.optionsChanged(configOptions)
+    const { configId, value } = params
+    if (typeof value !== 'string' && typeof value !== 'boolean') return {}
     const set = (option: ConfigOption): ConfigOption => (option.id === configId ? { ...option, value } : option)
     this.#options = this.#options.map(set)
     return { options: this.#options }

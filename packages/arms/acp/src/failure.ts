@@ -1,5 +1,12 @@
 import { NEW_CONVERSATION, startFailure } from '@agentproto/arm-kit'
-import { AgentprotoError, asRecord, asString, type ErrorCode, toAgentprotoError } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  asRecord,
+  asString,
+  type ErrorCode,
+  type Json,
+  toAgentprotoError,
+} from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts/agent'
 import type { AuthMethod } from './capabilities.js'
 
@@ -67,6 +74,11 @@ function loginCommand({ terminal }: AuthMethod, { command, args }: Launch): stri
 }
 
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+/** The error of a JSON-RPC response. */
+export function rpcFailure({ code, message }: Json): Error {
+  return Object.assign(new Error(asString(message) ?? 'no message'), { code })
+}
 
 function rpcError(thrown: unknown): RpcError | undefined {
   const { code, message } = asRecord(thrown)

@@ -6,6 +6,7 @@ import {
   defined,
   type Json,
   type PermissionOption,
+  type PermissionRequest,
   type ToolCall,
 } from '@agentproto/contracts'
 import type { AgentSink } from '@agentproto/contracts/agent'
@@ -26,7 +27,17 @@ export interface HostRequest {
   readonly params: Json
 }
 
-type Methods = Readonly<Record<string, (params: Json, signal: AbortSignal) => Promise<object>>>
+/** How a request is being handled. */
+interface Handling {
+  readonly signal: AbortSignal
+  /** The id of the call that a permission is asked for. */
+  readonly toolCallId: string
+}
+
+type Methods = Readonly<Record<string, (params: Json, handling: Handling) => Promise<object>>>
+
+/** Methods that the user must permit. */
+const PERMITTED: ReadonlySet<string> = new Set(['fs/write_text_file', 'terminal/create'])
 
 const OPTIONS: readonly PermissionOption[] = [
   { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
@@ -39,6 +50,8 @@ export interface ServicesOptions extends TerminalsOptions {
   readonly roots: readonly [string, ...string[]]
   readonly serve: { readonly fs?: boolean; readonly terminal?: boolean }
   readonly sink: AgentSink
+  /** How many permissions an earlier host has asked for. Its commands have ended. */
+  readonly asked?: number
 }
 
 /**
@@ -51,23 +64,61 @@ export class HostServices {
   readonly #terminals: HostTerminals
   readonly #pending = new Map<unknown, AbortController>()
   readonly #methods: Methods
-  #asked = 0
+  /** Requests that are being prepared: they have not been asked for yet. */
+  readonly #preparing = new Set<Promise<unknown>>()
+  /** How many permissions were asked for. */
+  asked: number
 
   constructor(options: ServicesOptions) {
     this.#options = options
+    this.asked = options.asked ?? 0
     this.#files = new HostFiles(options.roots)
     this.#terminals = new HostTerminals(options)
     const { fs, terminal } = options.serve
     this.#methods = { ...(fs ? this.#fileMethods() : {}), ...(terminal ? this.#terminalMethods() : {}) }
   }
 
+  /** Whether nothing is being served. */
+  get isIdle(): boolean {
+    return this.#pending.size === 0
+  }
+
   /** Serves a request. Returns false for what is not offered. */
   serve({ id, method, params }: HostRequest, respond: (answer: RpcAnswer) => void): boolean {
     const run = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined
     if (!run) return false
+    const toolCallId = this.#callId(method)
     if (this.#pending.size >= MAX_PENDING) respond({ error: { code: -32603, message: 'Too many requests at once' } })
-    else void this.#serve(id, (signal) => run(params, signal)).then(respond)
+    else void this.#serve(id, (signal) => run(params, { signal, toolCallId })).then(respond)
     return true
+  }
+
+  /** Serves a request that an earlier host may have begun with: its commands ended with it. */
+  serveOld(request: HostRequest, respond: (answer: RpcAnswer) => void): boolean {
+    const { id, method, params } = request
+    if (!Object.hasOwn(this.#methods, method) || !method.startsWith('terminal/')) return this.serve(request, respond)
+    const toolCallId = this.#callId(method)
+    void this.#serve(id, async () => {
+      if (method === 'terminal/create') await this.#withdrawn(params, toolCallId)
+      throw new HostRefusal('failed', 'The command ended with the gateway that ran it')
+    }).then(respond)
+    return true
+  }
+
+  /** A request that an earlier host has answered. */
+  answered({ method, params }: HostRequest): void {
+    const toolCallId = this.#callId(method)
+    if (toolCallId === '' || !Object.hasOwn(this.#methods, method)) return
+    const naming = async (): Promise<void> => {
+      const { call } = await this.#permissionOf(method, params)
+      this.#options.sink.answered?.(permission(call, toolCallId))
+    }
+    this.#prepare(naming().catch(() => {}))
+  }
+
+  /** Settles when all requests that need a permission have asked for it. */
+  async settled(): Promise<void> {
+    while (this.#preparing.size > 0) await Promise.all(this.#preparing)
   }
 
   withdraw(id: unknown): void {
@@ -99,14 +150,14 @@ export class HostServices {
       'fs/read_text_file': async ({ path, line, limit }) => ({
         content: await this.#files.read(path, asNumber(line), asNumber(limit)),
       }),
-      'fs/write_text_file': (params, signal) => this.#write(params, signal),
+      'fs/write_text_file': (params, handling) => this.#write(params, handling),
     }
   }
 
   #terminalMethods(): Methods {
     const terminals = this.#terminals
     return {
-      'terminal/create': (params, signal) => this.#run(params, signal),
+      'terminal/create': (params, handling) => this.#run(params, handling),
       'terminal/output': async ({ terminalId }) => terminals.output(terminalId),
       'terminal/wait_for_exit': ({ terminalId }) => terminals.waitForExit(terminalId),
       'terminal/kill': async ({ terminalId }) => (await terminals.kill(terminalId), {}),
@@ -114,22 +165,58 @@ export class HostServices {
     }
   }
 
-  async #write(params: Json, signal: AbortSignal): Promise<object> {
-    const { content } = params
-    if (typeof content !== 'string') throw new HostRefusal('invalid', 'The content must be a text')
-    const path = await this.#files.locate(params['path'])
-    const shown = content.length <= MAX_SHOWN ? { content: [{ type: 'diff' as const, path, newText: content }] } : {}
-    await this.#permit({ title: `Write ${path}`, kind: 'edit', locations: [{ path }], ...shown }, signal)
+  async #write(params: Json, handling: Handling): Promise<object> {
+    const { path, content, call } = await this.#prepare(this.#writeOf(params))
+    await this.#permit(call, handling)
     await this.#files.write(path, content)
     return {}
   }
 
-  async #run(params: Json, signal: AbortSignal): Promise<object> {
+  async #run(params: Json, handling: Handling): Promise<object> {
+    const { command, call } = await this.#prepare(this.#runOf(params))
+    await this.#permit(call, handling)
+    return { terminalId: await this.#terminals.create(command) }
+  }
+
+  #permissionOf(method: string, params: Json): Promise<{ readonly call: PermittedCall }> {
+    return method === 'terminal/create' ? this.#runOf(params) : this.#writeOf(params)
+  }
+
+  async #writeOf(params: Json) {
+    const { content } = params
+    if (typeof content !== 'string') throw new HostRefusal('invalid', 'The content must be a text')
+    const path = await this.#files.locate(params['path'])
+    const shown = content.length <= MAX_SHOWN ? { content: [{ type: 'diff' as const, path, newText: content }] } : {}
+    const call: PermittedCall = { title: `Write ${path}`, kind: 'edit', locations: [{ path }], ...shown }
+    return { path, content, call }
+  }
+
+  async #runOf(params: Json) {
     const request = await this.#commandOf(params)
     const { command, args, cwd } = request
-    const input = { command, args, cwd }
-    await this.#permit({ title: [command, ...args].join(' '), kind: 'execute', input }, signal)
-    return { terminalId: await this.#terminals.create(request) }
+    const call: PermittedCall = { title: [command, ...args].join(' '), kind: 'execute', input: { command, args, cwd } }
+    return { command: request, call }
+  }
+
+  /** Takes back what an earlier host may still be asking. */
+  async #withdrawn(params: Json, toolCallId: string): Promise<void> {
+    const { call } = await this.#prepare(this.#runOf(params))
+    void this.#options.sink.ask(permission(call, toolCallId), AbortSignal.abort()).catch(() => {})
+  }
+
+  #prepare<T>(preparing: Promise<T>): Promise<T> {
+    const settled: Promise<unknown> = preparing
+      .catch(() => {})
+      // After the caller has gone on.
+      .then(() => {})
+      .finally(() => this.#preparing.delete(settled))
+    this.#preparing.add(settled)
+    return preparing
+  }
+
+  /** In the order of the requests, whatever takes longer to prepare. */
+  #callId(method: string): string {
+    return PERMITTED.has(method) ? `host-${++this.asked}` : ''
   }
 
   async #commandOf(params: Json): Promise<TerminalCommand> {
@@ -144,16 +231,22 @@ export class HostServices {
     return { command, args, cwd, env: variablesOf(params['env']), ...defined({ outputByteLimit }) }
   }
 
-  async #permit(call: Omit<ToolCall, 'type' | 'toolCallId'>, signal: AbortSignal): Promise<void> {
-    const toolCall: ToolCall = { type: 'tool-call', toolCallId: `host-${++this.#asked}`, ...call }
-    const request = { kind: 'permission' as const, toolCall, options: OPTIONS }
-    const answer = await this.#options.sink.ask(request, signal)
+  async #permit(call: PermittedCall, { signal, toolCallId }: Handling): Promise<void> {
+    const answer = await this.#options.sink.ask(permission(call, toolCallId), signal)
     if (signal.aborted) throw signal.reason
     if (answer.outcome !== 'selected' || answer.optionId !== 'allow') {
       throw new HostRefusal('failed', `Permission denied: ${call.title ?? 'no'}`)
     }
   }
 }
+
+type PermittedCall = Omit<ToolCall, 'type' | 'toolCallId'>
+
+const permission = (call: PermittedCall, toolCallId: string): PermissionRequest => ({
+  kind: 'permission',
+  toolCall: { type: 'tool-call', toolCallId, ...call },
+  options: OPTIONS,
+})
 
 function variablesOf(value: unknown): Readonly<Record<string, string>> {
   const pairs = asList(value).map((entry): [string, string] => {

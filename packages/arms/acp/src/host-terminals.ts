@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Clock, isAgentprotoError } from '@agentproto/contracts'
+import { type Clock, isAgentprotoError, randomId } from '@agentproto/contracts'
 import type { ArmLimits, Launch, ProcessExit } from '@agentproto/contracts/agent'
 import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
@@ -32,8 +32,6 @@ interface Terminal {
   exit?: ProcessExit
 }
 
-let created = 0
-
 /** The commands that the host runs for the agent of a session. Each has its own process tree, and ends with the session. */
 export class HostTerminals {
   readonly #options: TerminalsOptions
@@ -56,7 +54,8 @@ export class HostTerminals {
   async #create(request: TerminalCommand): Promise<string> {
     if (this.#terminals.size >= MAX_TERMINALS)
       throw new HostRefusal('failed', `The session has ${MAX_TERMINALS} terminals`)
-    const id = `terminal-${++created}`
+    // Never one of an earlier host, whose commands have ended.
+    const id = randomId('terminal-')
     const output = new TerminalOutput(request.outputByteLimit)
     const process = await this.#spawn(request, id, output)
     const terminal: Terminal = { process, output }
@@ -107,7 +106,8 @@ export class HostTerminals {
 
   #get(id: unknown): Terminal {
     const terminal = typeof id === 'string' ? this.#terminals.get(id) : undefined
-    if (!terminal) throw new HostRefusal('absent', `Resource not found: terminal ${String(id)}`)
+    if (!terminal)
+      throw new HostRefusal('absent', `Resource not found: terminal ${String(id)} is not one of this gateway`)
     return terminal
   }
 

@@ -1,4 +1,4 @@
-import { flushAll, parseLine, type TurnOutcome, type WriteLine } from '@agentproto/arm-kit'
+import { flushAll, type Limit, parseLine, type TurnOutcome, within, type WriteLine } from '@agentproto/arm-kit'
 import {
   type AgentNotice,
   type AgentprotoError,
@@ -8,10 +8,12 @@ import {
   isRecord,
   type Json,
 } from '@agentproto/contracts'
+import type { EarlierHost } from './earlier-host.js'
+import { rpcFailure } from './failure.js'
 import { extension } from './notice.js'
 import type { RpcAnswer } from './rpc-answer.js'
 import { SdkLink } from './sdk-link.js'
-import { cancelledAsk } from './session.js'
+import { cancelledAsk, isAsk } from './session.js'
 import type { AcpSession } from './session.js'
 
 /** Updates and notices that are kept until a session is open. */
@@ -31,7 +33,12 @@ export class Peer {
   readonly sdk: SdkLink
   readonly #write: WriteLine
   readonly #calls = new Map<unknown, (response: Json) => void>()
-  #nextId = FIRST_ID
+  /** Rejects the control requests that wait. */
+  readonly #rejects = new Map<number, (reason: Error) => void>()
+  nextId = FIRST_ID
+  #earlier: EarlierHost | undefined
+  /** Whether requests of the agent may be those that an earlier host was working on. */
+  isReplaying = false
   readonly #sessions = new Map<string, AcpSession>()
   /** Sessions that are being opened: the agent may send updates before it returns their id. */
   #opening = 0
@@ -49,10 +56,51 @@ export class Peer {
    * @param answered is called in order with the updates, or never; absent for a notification
    */
   send(method: string, params: object, answered?: (response: Json) => void): void {
-    const id = answered && this.#nextId++
+    const id = answered && this.nextId++
     if (answered) this.#calls.set(id, answered)
     // Back-pressure of the agent's stdin is the pipe's: what is sent is bounded by the turns that run.
     void this.#write(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  }
+
+  /**
+   * Sends a control request whose answer is handled in order with the updates, also when it comes too late for the caller.
+   * @throws what the agent answered, `timeout`, or why the connection was closed
+   */
+  request(
+    call: { readonly method: string; readonly params: object },
+    limit: Limit,
+    apply: (result: unknown) => void,
+  ): Promise<void> {
+    const { method, params } = call
+    const id = this.nextId
+    const answer = new Promise<void>((resolve, reject) => {
+      this.#rejects.set(id, reject)
+      this.send(method, params, (response) => {
+        this.#rejects.delete(id)
+        if (isRecord(response['error'])) return reject(rpcFailure(response['error']))
+        apply(response['result'])
+        resolve()
+      })
+    })
+    return within(answer, `The agent did not answer ${method}`, limit).catch((thrown: unknown) => {
+      if (this.#rejects.delete(id)) this.send('$/cancel_request', { requestId: id })
+      throw thrown
+    })
+  }
+
+  /** Goes on after an earlier host, with ids that it has not used. */
+  resume(earlier: EarlierHost, next: { readonly own: number; readonly sdk: number }): void {
+    const own = earlier.ids.filter((id) => id >= FIRST_ID)
+    const sdk = earlier.ids.filter((id) => id < FIRST_ID)
+    this.nextId = Math.max(next.own, ...own.map((id) => id + 1))
+    this.sdk.startAt(Math.max(next.sdk, ...sdk.map((id) => id + 1)))
+    this.#earlier = earlier
+    this.isReplaying = true
+  }
+
+  /** Handles the answer to a request that an earlier host sent. */
+  expect(id: number, answered: (response: Json) => void): void {
+    this.#calls.set(id, answered)
   }
 
   respond(id: unknown, answer: RpcAnswer): void {
@@ -115,6 +163,8 @@ export class Peer {
   /** Closes the connection: pending requests reject, and calls are dropped. Returns whether a turn was running. */
   close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     this.#calls.clear()
+    for (const reject of this.#rejects.values()) reject(reason)
+    this.#rejects.clear()
     this.sdk.close(reason)
     const sessions = [...this.#sessions.values()]
     this.#sessions.clear()
@@ -129,7 +179,7 @@ export class Peer {
       answered(message)
     } else if (this.sdk.expects(id)) {
       this.sdk.take(message)
-    } else {
+    } else if (!this.#isOfEarlierSdk(id)) {
       this.addNotice(extension('unmatched-response', message))
     }
   }
@@ -137,12 +187,18 @@ export class Peer {
   #requested(message: Json, method: string, params: Json): void {
     const { id } = message
     const session = this.#sessionOf(params)
-    const isQuestion = method === 'elicitation/create'
-    if (!isQuestion && method !== 'session/request_permission') {
+    const answer = this.#earlier?.takeAnswer(id)
+    if (answer) return session?.answered({ id, method, params }, answer)
+    if (!isAsk(method)) {
       // The SDK refuses unknown methods.
-      if (!session?.serve({ id, method, params })) this.sdk.take(message)
+      if (!session?.serve({ id, method, params }, this.isReplaying)) this.sdk.take(message)
     } else if (session) session.ask(id, method, params)
-    else this.respond(id, cancelledAsk(isQuestion))
+    else this.respond(id, cancelledAsk(method))
+  }
+
+  /** The caller of an earlier host's control request is gone. */
+  #isOfEarlierSdk(id: unknown): boolean {
+    return this.#earlier !== undefined && typeof id === 'number' && id < this.sdk.firstId
   }
 
   #notified(method: string, params: Json): void {

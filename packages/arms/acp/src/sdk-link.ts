@@ -1,5 +1,5 @@
 import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk'
-import { AgentprotoError, type Clock } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, type Clock } from '@agentproto/contracts'
 
 /**
  * The client of the official SDK, fed with objects: it matches control requests with their answers and refuses unknown
@@ -10,6 +10,10 @@ export class SdkLink {
   readonly #clock: Clock
   /** Ids that the SDK waits for. It would print any other response on the console. */
   readonly #waiting = new Set<unknown>()
+  /** Added to the SDK's own ids, which begin at 0: those of an earlier host may still be answered. */
+  firstId = 0
+  /** The id of the next request. */
+  nextId = 0
   #incoming: ReadableStreamDefaultController<AnyMessage> | undefined
   #closed: Error | undefined
 
@@ -18,8 +22,7 @@ export class SdkLink {
     const readable = new ReadableStream<AnyMessage>({ start: (controller) => void (this.#incoming = controller) })
     const writable = new WritableStream<AnyMessage>({
       write: (message) => {
-        if ('method' in message && 'id' in message) this.#waiting.add(message.id)
-        return send(message)
+        return send(this.#numbered(message))
       },
     })
     this.#connection = connect(name, { readable, writable })
@@ -34,7 +37,34 @@ export class SdkLink {
 
   /** Passes a message of the agent to the SDK. */
   take(message: object): void {
-    if (!this.#closed) this.#incoming?.enqueue(message as AnyMessage)
+    if (!this.#closed) this.#incoming?.enqueue(this.#ownIds(message) as AnyMessage)
+  }
+
+  /** Goes on after an earlier host; before the first request. */
+  startAt(id: number): void {
+    this.firstId = id
+    this.nextId = id
+  }
+
+  #numbered(message: AnyMessage): object {
+    if (!('method' in message)) return message
+    if ('id' in message && typeof message.id === 'number') {
+      const id = this.firstId + message.id
+      this.#waiting.add(id)
+      this.nextId = id + 1
+      return { ...message, id }
+    }
+    const { requestId } = asRecord(message.params)
+    const isCancel = message.method === '$/cancel_request' && typeof requestId === 'number'
+    return isCancel
+      ? { ...message, params: { ...asRecord(message.params), requestId: this.firstId + requestId } }
+      : message
+  }
+
+  /** A response with the id that the SDK gave. */
+  #ownIds(message: object): object {
+    const { id, method } = asRecord(message)
+    return method === undefined && typeof id === 'number' ? { ...message, id: id - this.firstId } : message
   }
 
   /**

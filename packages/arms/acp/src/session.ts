@@ -1,7 +1,8 @@
 import { Conversation, isContentBlock } from '@agentproto/arm-kit'
-import type { TurnOutcome } from '@agentproto/arm-kit'
+import type { IdlePoint, IdleSubject, Turn, TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
+  type AgentInfo,
   type AgentNotice,
   AgentprotoError,
   asRecord,
@@ -13,8 +14,8 @@ import {
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
-import { permissionRequest, questionRequest } from './agent-request.js'
-import { SessionConfig } from './config.js'
+import { type AgentAsk, permissionRequest, questionRequest } from './agent-request.js'
+import { type ConfigCall, SessionConfig } from './config.js'
 import type { HostRequest, HostServices } from './host-services.js'
 import { extension, noticeOf } from './notice.js'
 import { promptFor, responseVerdict } from './prompt.js'
@@ -29,13 +30,19 @@ const EMPTY_TURN_MS = 20
 export interface SessionLink {
   readonly peer: {
     send(method: string, params: object, answered?: (response: Json) => void): void
+    expect(id: number, answered: (response: Json) => void): void
     respond(id: unknown, answer: RpcAnswer): void
   }
   readonly clock: Clock
+  readonly info: AgentInfo
   readonly capabilities: AgentCapabilities
   readonly usagePlaces: UsagePlaces | undefined
   /** Sends a control request within the arm's time limit. */
   request(method: string, params: object): Promise<unknown>
+  /** As `request`; the answer is applied in order with the updates. */
+  change(call: ConfigCall, apply: (result: unknown) => void): Promise<void>
+  /** The next ids of requests, for a later host. */
+  readonly nextIds: { readonly own: number; readonly sdk: number }
   forget(sessionId: string): void
 }
 
@@ -45,13 +52,15 @@ export interface SessionStart {
   readonly phase: Phase
   /** What the host does for this session's agent. */
   readonly services?: HostServices | undefined
+  /** Where a later host goes on, if the agent outlives this one. */
+  readonly idle?: IdlePoint | undefined
 }
 
 /** `loading`: the agent replays history. `loaded`: it answered the load, but may still replay. `live`: updates are new. */
 type Phase = 'loading' | 'loaded' | 'live'
 
 /** One conversation with an ACP agent. */
-export class AcpSession implements ArmSession {
+export class AcpSession implements ArmSession, IdleSubject {
   readonly agentSessionId: string
   readonly warnings: readonly string[]
   readonly config = new SessionConfig()
@@ -59,19 +68,45 @@ export class AcpSession implements ArmSession {
   readonly services: HostServices | undefined
   readonly #link: SessionLink
   readonly #capabilities: AgentCapabilities
+  readonly #idle: IdlePoint | undefined
   #phase: Phase
+  /** The turn whose prompt waits for an idle point. */
+  #unsent: Turn | undefined
+  /** Changes of the configuration that wait for the agent. */
+  #changing = 0
   interrupted = false
   /** Updates of history that were left out. */
   replayed = 0
 
-  constructor(link: SessionLink, sink: AgentSink, { agentSessionId, warnings, phase, services }: SessionStart) {
+  constructor(link: SessionLink, sink: AgentSink, { agentSessionId, warnings, phase, services, idle }: SessionStart) {
     this.#link = link
     this.#capabilities = link.capabilities
     this.conversation = new Conversation(sink)
     this.agentSessionId = agentSessionId
     this.warnings = warnings
     this.services = services
+    this.#idle = idle
     this.#phase = phase
+  }
+
+  get isIdle(): boolean {
+    const { turn, isFlushed } = this.conversation
+    const isBetween = (turn === undefined || turn === this.#unsent) && this.#phase !== 'loading'
+    return isBetween && isFlushed && this.#changing === 0 && this.services?.isIdle !== false
+  }
+
+  facts(): Json {
+    const { agentSessionId, warnings, config, services } = this
+    const next = { ...this.#link.nextIds, served: services?.asked ?? 0 }
+    return {
+      protocol: 'acp',
+      info: this.#link.info,
+      agentSessionId,
+      warnings,
+      phase: this.#phase,
+      config: config.facts,
+      next,
+    }
   }
 
   async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
@@ -79,36 +114,84 @@ export class AcpSession implements ArmSession {
     this.#phase = 'live'
     const adapted = promptFor(prompt, this.#capabilities)
     if ('refused' in adapted) this.conversation.end(turn, { by: 'failure', error: { message: adapted.refused } })
-    // If the agent has ended, so has the turn.
-    else if (this.conversation.turn === turn) {
+    else {
+      const waiting = this.#beforePrompt(turn)
+      if (waiting) await waiting
       const meta = trace === undefined ? {} : { _meta: { ...trace } }
-      const params = { sessionId: this.agentSessionId, prompt: adapted.blocks, ...meta }
-      this.#link.peer.send('session/prompt', params, (response) => {
-        const wait = { ms: EMPTY_TURN_MS, clock: this.#link.clock }
-        this.conversation.finish(
-          turn,
-          responseVerdict(response, this.#link.usagePlaces),
-          'error' in response ? undefined : wait,
-        )
-      })
+      this.#prompt(turn, { sessionId: this.agentSessionId, prompt: adapted.blocks, ...meta })
     }
     return turn.done
   }
 
+  /** Goes on with the turn whose prompt an earlier host has sent. */
+  resumeTurn(promptId: number, isCancelled: boolean): Turn {
+    const turn = this.conversation.begin()
+    this.#phase = 'live'
+    turn.cancelling = isCancelled
+    this.#link.peer.expect(promptId, (response) => this.#answered(turn, response))
+    return turn
+  }
+
+  /** Settles when what was read has been emitted: requests for the user, and the end of a turn that was answered. */
+  async settled(): Promise<void> {
+    const { turn } = this.conversation
+    await Promise.all([turn?.answer === undefined ? undefined : turn.done, this.services?.settled()])
+  }
+
+  /** Goes on with a change that an earlier host has requested. */
+  resumeChange(id: number, call: ConfigCall): void {
+    this.#changing++
+    this.#link.peer.expect(id, (response) => {
+      this.#changing--
+      if (!('error' in response)) this.#configured(call, response['result'])
+      this.#idle?.look()
+    })
+  }
+
+  #beforePrompt(turn: Turn): void | Promise<void> {
+    this.#unsent = turn
+    const waiting = this.#idle?.beforePrompt()
+    if (waiting) return waiting
+    this.#unsent = undefined
+  }
+
+  #prompt(turn: Turn, params: object): void {
+    this.#unsent = undefined
+    // If the agent has ended, so has the turn.
+    if (this.conversation.turn !== turn) return
+    if (turn.cancelling) return this.conversation.end(turn, { by: 'host' })
+    this.#link.peer.send('session/prompt', params, (response) => this.#answered(turn, response))
+  }
+
+  #answered(turn: Turn, response: Json): void {
+    const wait = 'error' in response ? undefined : { ms: EMPTY_TURN_MS, clock: this.#link.clock }
+    this.conversation.finish(turn, responseVerdict(response, this.#link.usagePlaces), wait)
+  }
+
   async cancel(): Promise<void> {
-    if (!this.conversation.turn || this.conversation.turn.cancelling) return
+    const { turn } = this.conversation
+    if (!turn || turn.cancelling) return
     // Before the answers to what is pending, so that the agent does not act on one of them.
-    this.#link.peer.send('session/cancel', { sessionId: this.agentSessionId })
+    if (turn !== this.#unsent) this.#link.peer.send('session/cancel', { sessionId: this.agentSessionId })
     this.conversation.beginCancel()
   }
 
   async configure(change: ConfigChange): Promise<void> {
     if (this.conversation.closed) throw this.conversation.closed
-    const { method, params, agreed } = this.config.call(this.agentSessionId, change)
-    const result = await this.#link.request(method, params)
-    this.conversation.addNotice({ type: 'config', config: agreed(result) })
+    const call = this.config.call(this.agentSessionId, change)
+    this.#changing++
+    try {
+      await this.#link.change(call, (result) => this.#configured(call, result))
+    } finally {
+      this.#changing--
+      this.#idle?.look()
+    }
     // The caller finds the change in the session's record.
     await this.conversation.flush()
+  }
+
+  #configured(call: ConfigCall, result: unknown): void {
+    this.conversation.addNotice({ type: 'config', config: this.config.agreed(call, result) })
   }
 
   async close(): Promise<void> {
@@ -157,11 +240,10 @@ export class AcpSession implements ArmSession {
   /** Handles a request that the user answers. */
   ask(id: unknown, method: string, params: Json): void {
     const { peer } = this.#link
-    const isQuestion = method === 'elicitation/create'
-    const asked = isQuestion ? questionRequest(params) : permissionRequest(params)
+    const asked = askOf(method, params)
     if (!asked || !this.conversation.canAsk) {
       this.conversation.addNotice(extension(method, params))
-      return peer.respond(id, cancelledAsk(isQuestion))
+      return peer.respond(id, cancelledAsk(method))
     }
     this.conversation.ask(id, asked.ask, {
       reply: (answer) => peer.respond(id, { result: asked.result(answer) }),
@@ -169,15 +251,31 @@ export class AcpSession implements ArmSession {
     })
   }
 
+  /** Handles a request that an earlier host has answered: it is neither asked nor carried out again. */
+  answered(request: HostRequest, answer: Json): void {
+    const { method, params } = request
+    if (!isAsk(method)) return this.services?.answered(request)
+    const asked = askOf(method, params)
+    if (asked && !isNotAsked(answer)) this.conversation.answered(asked.ask)
+    else this.conversation.addNotice(extension(method, params))
+  }
+
   withdraw(id: unknown): void {
     this.conversation.withdraw(id)
     this.services?.withdraw(id)
   }
 
-  /** Handles a request that the host serves itself. Returns false for what is not offered. */
-  serve(request: HostRequest): boolean {
-    if (this.conversation.closed) return false
-    return this.services?.serve(request, (answer) => this.#link.peer.respond(request.id, answer)) ?? false
+  /**
+   * Handles a request that the host serves itself. Returns false for what is not offered.
+   * @param isOld an earlier host may have begun with it
+   */
+  serve(request: HostRequest, isOld: boolean): boolean {
+    if (this.conversation.closed || !this.services) return false
+    const respond = (answer: RpcAnswer): void => {
+      this.#link.peer.respond(request.id, answer)
+      this.#idle?.look()
+    }
+    return isOld ? this.services.serveOld(request, respond) : this.services.serve(request, respond)
   }
 
   #addText(type: 'text-delta' | 'thought', update: Json): void {
@@ -209,7 +307,23 @@ export class AcpSession implements ArmSession {
   }
 }
 
-/** The answer to a request that cannot be shown to the user. */
-export const cancelledAsk = (isQuestion: boolean): { readonly result: object } => ({
-  result: isQuestion ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } },
-})
+const QUESTION = 'elicitation/create'
+
+/** Whether the user answers the requests of a method. */
+export const isAsk = (method: string): boolean => method === QUESTION || method === 'session/request_permission'
+
+const askOf = (method: string, params: Json): AgentAsk | undefined =>
+  method === QUESTION ? questionRequest(params) : permissionRequest(params)
+
+const NOT_ASKED = 'not asked'
+
+/** The answer to a request that cannot be shown to the user. It says so, also to a later host. */
+export const cancelledAsk = (method: string): { readonly result: object } => {
+  const because = { _meta: { agentproto: { reason: NOT_ASKED } } }
+  return {
+    result: { ...(method === QUESTION ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } }), ...because },
+  }
+}
+
+const isNotAsked = ({ result }: Json): boolean =>
+  asRecord(asRecord(asRecord(result)['_meta'])['agentproto'])['reason'] === NOT_ASKED

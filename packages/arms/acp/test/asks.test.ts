@@ -11,7 +11,8 @@ async function asked(word: string, answer?: AgentAnswer): Promise<{ sink: Record
 }
 
 const selected = (optionId: string): object => ({ outcome: { outcome: 'selected', optionId } })
-const CANCELLED = { outcome: { outcome: 'cancelled' } }
+const NOT_ASKED = { _meta: { agentproto: { reason: 'not asked' } } }
+const CANCELLED = { outcome: { outcome: 'cancelled' }, ...NOT_ASKED }
 
 test('a permission request has its tool call, which is emitted first; the choice reaches the agent', async () => {
   const { sink, answers } = await asked('permission', { outcome: 'selected', optionId: 'yes' })
@@ -90,7 +91,7 @@ test.each<[AgentAnswer, object]>([
 test('a question by address carries the address; one of an unknown mode is cancelled', async () => {
   const { sink } = await asked('url', { outcome: 'accept' })
   expect(sink.asked[0]?.request).toEqual({ kind: 'question', mode: 'url', message: 'Go', url: 'https://x.example' })
-  expect((await asked('telepathy')).answers).toEqual([{ action: 'cancel' }])
+  expect((await asked('telepathy')).answers).toEqual([{ action: 'cancel', ...NOT_ASKED }])
 })
 
 test('a request that the agent takes back is withdrawn from the user', async () => {

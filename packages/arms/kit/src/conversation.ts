@@ -1,5 +1,6 @@
 import {
   type AgentNotice,
+  type AgentRequest,
   AgentprotoError,
   defined,
   type StreamError,
@@ -128,6 +129,11 @@ export class Conversation {
     this.#batch.push(notice)
   }
 
+  /** Whether all that was added is emitted. */
+  get isFlushed(): boolean {
+    return this.#batch.length === 0
+  }
+
   /** Whether the user may be asked: a turn runs that is not being cancelled, and not too many requests wait. */
   get canAsk(): boolean {
     return this.turn !== undefined && !this.turn.cancelling && this.#requests?.full !== true
@@ -135,12 +141,24 @@ export class Conversation {
 
   /** Asks the user; only when {@link canAsk}. A permission may be the first mention of its tool call. */
   ask(id: unknown, ask: UserAsk, to: Reply): void {
-    if (!this.turn) return to.reply({ outcome: 'cancelled' })
-    const request = ask.kind === 'question' ? ask : { ...ask, toolCall: this.#blocked(this.turn, ask.toolCall) }
-    // Earlier signals must be logged before the request.
-    this.#emit()
+    const request = this.#requestOf(ask)
+    if (!request) return to.reply({ outcome: 'cancelled' })
     this.#requests ??= new PendingRequests(this.#sink)
     this.#requests.add(id, request, to)
+  }
+
+  /** Adds what a request says of its tool call. An earlier host has asked the user, and the agent has the answer. */
+  answered(ask: UserAsk): void {
+    const request = this.#requestOf(ask)
+    if (request) this.#sink.answered?.(request)
+  }
+
+  /** Earlier signals must be logged before the request. */
+  #requestOf(ask: UserAsk): AgentRequest | undefined {
+    if (!this.turn) return undefined
+    const request = ask.kind === 'question' ? ask : { ...ask, toolCall: this.#blocked(this.turn, ask.toolCall) }
+    this.#emit()
+    return request
   }
 
   /** The call that waits for a permission, and adds what the request says of it. */

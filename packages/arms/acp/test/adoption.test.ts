@@ -1,0 +1,273 @@
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { adoptAcp, connectAcp } from '@agentproto/acp'
+import { type AgentAnswer, type AgentRequest, asRecord, type Json } from '@agentproto/contracts'
+import type { AdoptedSession, AgentSignal, AgentSink, ArmConnectOptions, ArmSession } from '@agentproto/contracts/agent'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Controller, MemoryKeeper } from '../../../../tooling/memory-keeper.ts'
+import { fixture } from './connecting.ts'
+
+const ALLOW: AgentAnswer = { outcome: 'selected', optionId: 'allow' }
+const PROMPT = [{ type: 'text', text: 'go' }] as const
+const OPTIONS = [{ optionId: 'allow', name: 'Allow', kind: 'allow_once' }]
+const MODES = {
+  currentModeId: 'ask',
+  availableModes: [
+    { id: 'ask', name: 'Ask' },
+    { id: 'code', name: 'Code' },
+  ],
+}
+
+/** What a host has stored: it survives the host. */
+class Log {
+  readonly signals: AgentSignal[] = []
+  /** Requests by their content, with the answer once there is one. */
+  readonly asked = new Map<string, AgentAnswer | undefined>()
+  readonly answered: AgentRequest[] = []
+}
+
+/** A host's sink. What a later host emits again is compared with what is stored after its mark. */
+class Host implements AgentSink {
+  readonly emitted: AgentSignal[] = []
+  readonly waiting: { readonly request: AgentRequest; readonly answer: (answer: AgentAnswer) => void }[] = []
+  readonly log: Log
+  readonly #from: number
+  readonly #answer: AgentAnswer | undefined
+  isKilled = false
+
+  constructor(
+    log: Log,
+    { from = log.signals.length, answer }: { from?: number; answer?: AgentAnswer | undefined } = {},
+  ) {
+    this.log = log
+    this.#from = from
+    this.#answer = answer
+  }
+
+  emit(batch: readonly AgentSignal[]): Promise<void> {
+    if (!this.isKilled) this.emitted.push(...batch)
+    if (!this.isKilled && !this.isReplay) this.log.signals.push(...batch)
+    return Promise.resolve()
+  }
+
+  /** Whether it emits again what is stored; its own log is put together by {@link story}. */
+  isReplay = false
+
+  ask(request: AgentRequest): Promise<AgentAnswer> {
+    const key = JSON.stringify(request)
+    const stored = this.log.asked.get(key) ?? this.#answer
+    this.log.asked.set(key, stored)
+    if (stored) return Promise.resolve(stored)
+    return new Promise((answer) => this.waiting.push({ request, answer }))
+  }
+
+  answered(request: AgentRequest): void {
+    this.log.answered.push(request)
+  }
+
+  mark(): number {
+    return this.isReplay ? this.#from + this.emitted.length : this.log.signals.length
+  }
+}
+
+/** Signals with texts joined, because pieces may be cut differently. */
+function story(signals: readonly AgentSignal[]): AgentSignal[] {
+  const told: AgentSignal[] = []
+  for (const signal of signals) {
+    const last = told.at(-1)
+    if (last && 'text' in last && 'text' in signal && last.type === signal.type)
+      told[told.length - 1] = { ...last, text: last.text + signal.text } as AgentSignal
+    else told.push(signal)
+  }
+  return told
+}
+
+/** An agent whose turn has everything that a turn can have. Each answer that it gets is written down. */
+function fullAgent(folder: string) {
+  const received: Json[] = []
+  let said = ''
+  let prompt: unknown
+  let turns = 0
+  const take = (line: string, say: (text: string) => void): void => {
+    const message = asRecord(line === '' ? {} : JSON.parse(line))
+    const { id, method } = message
+    const send = (more: object): void => write(`${JSON.stringify({ jsonrpc: '2.0', ...more })}\n`)
+    const write = (line: string): void => {
+      said += line
+      say(line)
+    }
+    const update = (sessionUpdate: string, more: object): void =>
+      send({ method: 'session/update', params: { sessionId: 's', update: { sessionUpdate, ...more } } })
+    const text = (words: string, kind = 'agent_message_chunk'): void =>
+      update(kind, { content: { type: 'text', text: words } })
+    received.push(message)
+    if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } })
+    else if (method === 'session/new') send({ id, result: { sessionId: 's', modes: MODES } })
+    else if (method === 'session/set_mode') {
+      text('changing ')
+      send({ id, result: {} })
+      text('changed ')
+    } else if (method === 'session/cancel') {
+      send({ id: prompt, result: { stopReason: 'cancelled' } })
+    } else if (method === 'session/prompt') {
+      prompt = id
+      turns++
+      text('first ', 'agent_thought_chunk')
+      text('grüße ')
+      text('und 😀 ')
+      update('tool_call', { toolCallId: `t${turns}`, title: 'Edit', kind: 'edit', status: 'pending' })
+      const toolCall = { toolCallId: `t${turns}`, title: 'Edit a.txt', rawInput: { path: 'a.txt' } }
+      send({
+        id: `ask${turns}`,
+        method: 'session/request_permission',
+        params: { sessionId: 's', toolCall, options: OPTIONS },
+      })
+      text('waiting ')
+    } else if (id === `ask${turns}`) {
+      update('tool_call_update', { toolCallId: `t${turns}`, status: 'completed' })
+      const params = { sessionId: 's', path: join(folder, 'a.txt'), content: `written ${turns}` }
+      send({ id: `write${turns}`, method: 'fs/write_text_file', params })
+    } else if (id === `write${turns}`) {
+      update('current_mode_update', { currentModeId: 'code' })
+      write('a banner\n')
+      text('last')
+      send({ id: prompt, result: { stopReason: 'end_turn' } })
+    }
+  }
+  const answersTo = (wanted: string): number => received.filter(({ id }) => id === wanted).length
+  return { take, received, answersTo, said: () => Buffer.from(said) }
+}
+
+interface Running {
+  readonly keeper: MemoryKeeper
+  readonly agent: ReturnType<typeof fullAgent>
+  readonly folder: string
+  readonly options: ArmConnectOptions
+  readonly log: Log
+  readonly host: Host
+  readonly controller: Controller
+  readonly session: ArmSession
+}
+
+let folder = ''
+
+/** The first host: it has opened a session, and all of that is acknowledged. */
+async function running(answer?: AgentAnswer): Promise<Running> {
+  if (folder === '') {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'acp-adoption-')))
+  }
+  const keeper = new MemoryKeeper()
+  const agent = fullAgent(folder)
+  const log = new Log()
+  const host = new Host(log, { answer })
+  let controller: Controller | undefined
+  const start = {
+    spawn: async () => (controller = keeper.host('key', agent.take)),
+    adopt: () => keeper.adopt('key'),
+  }
+  const plain = fixture('echo')
+  const options = { ...plain, launch: { ...plain.launch, cwd: folder }, serve: { fs: true } }
+  const connection = await connectAcp({ ...options, keep: { keeper: start, key: 'key', host: { sandbox: 'none' } } })
+  const opening = { cwd: folder, additionalDirectories: [], mcpServers: [], origin: { how: 'new' } } as const
+  const session = await connection.openSession(opening, host)
+  await turn()
+  if (!controller) throw new Error('nothing was spawned')
+  return { keeper, agent, folder, options, log, host, controller, session }
+}
+
+interface Adopted {
+  readonly controller: Controller
+  readonly host: Host
+  readonly session: AdoptedSession
+}
+
+/** A later host, before it begins. */
+async function adopt({ keeper, options, log }: Running, answer?: AgentAnswer): Promise<Adopted> {
+  const controller = await keeper.adopt('key')
+  if (!controller) throw new Error('nothing is kept')
+  const from = asRecord(JSON.parse(controller.facts))['mark']
+  const host = new Host(log, { from: Number(from), answer })
+  host.isReplay = true
+  const { session } = await adoptAcp({ ...options, agent: controller }, host)
+  expect(session.mark).toBe(from)
+  return { controller, host, session }
+}
+
+/** All that is stored in the end: what the last host emitted replaces what is after its mark, which must be its beginning. */
+function joined(log: Log, { host, session }: Adopted): AgentSignal[] {
+  const [before, after] = [log.signals.slice(0, session.mark), story(log.signals.slice(session.mark))]
+  const again = story(host.emitted)
+  const last = after.at(-1)
+  const cut = again.slice(0, after.length)
+  if (last && 'text' in last) {
+    expect((cut.at(-1) as typeof last | undefined)?.text.startsWith(last.text)).toBe(true)
+    expect(cut.slice(0, -1)).toEqual(after.slice(0, -1))
+  } else expect(cut).toEqual(after)
+  return [...before, ...host.emitted]
+}
+
+/** Until everything that can happen has happened. */
+async function quiet(rounds = 12): Promise<void> {
+  for (let round = 0; round < rounds; round++) await turn()
+}
+
+async function whole(): Promise<{
+  readonly told: AgentSignal[]
+  readonly bytes: number
+  readonly opened: number
+  readonly said: Buffer
+}> {
+  const run = await running(ALLOW)
+  const opened = run.controller.acknowledged.at(-1)?.stdout ?? 0
+  await run.session.send(PROMPT)
+  await quiet()
+  const bytes = (run.controller.acknowledged.at(-1)?.stdout ?? 0) - opened
+  expect(run.controller.faults).toEqual([])
+  return { told: story(run.log.signals), bytes, opened, said: run.agent.said() }
+}
+
+test('16.a3 a session of its own keeper: points at the opening, before the prompt and after the turn', async () => {
+  const { told, bytes, opened } = await whole()
+  expect(told.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
+  expect(opened).toBeGreaterThan(100)
+  expect(bytes).toBeGreaterThan(1_000)
+  expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('written 1')
+})
+
+/** Around the end of each line, inside of each character of several bytes, and a few others. */
+function places(said: Buffer): readonly number[] {
+  const isPlace = (at: number): boolean => {
+    const near = said.subarray(Math.max(0, at - 2), at + 1)
+    return at % 61 === 0 || near.includes(10) || near.some((byte) => byte > 127)
+  }
+  return Array.from({ length: said.length + 1 }, (_, at) => at).filter(isPlace)
+}
+
+test.each([
+  ['answered by the first host', ALLOW],
+  ['answered by the second host', undefined],
+])('16.a3 a host that is killed at any byte of a turn, whose requests are %s', async (_, answer) => {
+  onTestFinished(() => rm(folder, { recursive: true, force: true }).then(() => void (folder = '')))
+  const { told, said, opened } = await whole()
+  // Without an answer of the first host, the agent waits; the bytes after that never come.
+  for (const at of places(said.subarray(opened))) {
+    const run = await running(answer)
+    run.controller.readable = opened + at
+    void run.session.send(PROMPT)
+    await quiet()
+    run.controller.kill()
+    run.host.isKilled = true
+    const later = await adopt(run, ALLOW)
+    const begun = later.session.begin()
+    expect(begun?.cancelling, `killed at ${at}`).toBe(false)
+    await begun?.done
+    await later.session.caughtUp
+    expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(told)
+    expect([run.agent.answersTo('ask1'), run.agent.answersTo('write1')], `killed at ${at}`).toEqual([1, 1])
+    await quiet(2)
+    expect(later.controller.faults).toEqual([])
+    expect(later.controller.acknowledged).not.toEqual([])
+  }
+})

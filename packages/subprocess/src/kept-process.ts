@@ -26,7 +26,7 @@ export interface KeptProcess extends AgentProcess {
  * @param marker value of the session marker in the environment of its descendants
  */
 export function keptProcess(agent: KeptAgent, marker: string, options: SpawnOptions): KeptProcess {
-  const kept = new KeptAgentProcess(agent, new KeptPipes(agent), marker, options)
+  const kept = new KeptAgentProcess(agent, marker, options)
   void kept.exit.then(() => kept.terminate().catch(() => {}))
   return kept
 }
@@ -37,7 +37,8 @@ class KeptAgentProcess extends PipedAgent implements KeptProcess {
   readonly #agent: KeptAgent
   readonly #kept: KeptPipes
 
-  constructor(agent: KeptAgent, pipes: KeptPipes, marker: string, options: SpawnOptions) {
+  constructor(agent: KeptAgent, marker: string, options: SpawnOptions) {
+    const pipes = new KeptPipes(agent)
     super(pipes, marker, options)
     this.#agent = agent
     this.#kept = pipes

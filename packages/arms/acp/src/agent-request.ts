@@ -16,6 +16,29 @@ export interface AgentAsk {
   readonly result: (answer: AgentAnswer) => object
 }
 
+const QUESTION = 'elicitation/create'
+
+/** Whether the user answers the requests of a method. */
+export const isAsk = (method: string): boolean => method === QUESTION || method === 'session/request_permission'
+
+/** Reads a request that the user answers; undefined when it cannot be shown. */
+export const askOf = (method: string, params: Json): AgentAsk | undefined =>
+  method === QUESTION ? questionRequest(params) : permissionRequest(params)
+
+const NOT_ASKED = 'not asked'
+
+/** The answer to a request that cannot be shown to the user. It says so, also to a later host. */
+export const cancelledAsk = (method: string): { readonly result: object } => {
+  const because = { _meta: { agentproto: { reason: NOT_ASKED } } }
+  return {
+    result: { ...(method === QUESTION ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } }), ...because },
+  }
+}
+
+/** Whether that is the answer of a host that has not asked. */
+export const isNotAsked = ({ result }: Json): boolean =>
+  asRecord(asRecord(asRecord(result)['_meta'])['agentproto'])['reason'] === NOT_ASKED
+
 /** Reads `session/request_permission`; undefined when there is nothing to choose from. */
 export function permissionRequest(params: Json): AgentAsk | undefined {
   const toolCall = parseToolUpdate(asRecord(params['toolCall']))

@@ -97,7 +97,6 @@ export class AcpClient implements AdoptingClient, SessionLink {
   }
 
   async openSession(options: OpenSessionOptions, inner: AgentSink): Promise<ArmSession> {
-    const { origin } = options
     const { sink, idle } = this.#sinkOf(inner)
     const session = await this.#open(options, sink)
     idle?.watch(session)
@@ -106,7 +105,7 @@ export class AcpClient implements AdoptingClient, SessionLink {
 
   async #open(options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
     const { origin } = options
-    if (origin.how === 'fork') return this.#fork(origin.agentSessionId, options, sink)
+    if (origin.how === 'fork') return this.forkSession(origin.agentSessionId, options, sink)
     if (origin.how === 'new') return this.#create(options, sink)
     if (!this.capabilities[origin.how]) throw notResumable(origin)
     const { params, warnings } = openParams(options, this.capabilities)
@@ -129,11 +128,7 @@ export class AcpClient implements AdoptingClient, SessionLink {
   }
 
   /** Opens a new session with the history of another one. @throws `not_supported`; as `openSession` */
-  async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
-    return this.#fork(agentSessionId, options, sink)
-  }
-
-  async #fork(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
+  async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
     if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
     return this.#create(options, sink, agentSessionId)
   }

@@ -113,7 +113,7 @@ export class HostServices {
       const { call } = await this.#permissionOf(method, params)
       this.#options.sink.answered?.(permission(call, toolCallId))
     }
-    this.#prepare(naming().catch(() => {}))
+    void this.#prepare(naming().catch(() => {}))
   }
 
   /** Settles when all requests that need a permission have asked for it. */

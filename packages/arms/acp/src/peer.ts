@@ -8,12 +8,13 @@ import {
   isRecord,
   type Json,
 } from '@agentproto/contracts'
+import { cancelledAsk, isAsk } from './agent-request.js'
 import type { EarlierHost } from './earlier-host.js'
 import { rpcFailure } from './failure.js'
 import { extension } from './notice.js'
 import type { RpcAnswer } from './rpc-answer.js'
 import { SdkLink } from './sdk-link.js'
-import { cancelledAsk, isAsk } from './session.js'
+
 import type { AcpSession } from './session.js'
 
 /** Updates and notices that are kept until a session is open. */

@@ -6,7 +6,7 @@ import type { ConfigFacts } from './config.js'
 
 const described = { name: z.string(), description: z.string().optional() }
 const mode = z.object({ id: z.string(), ...described })
-const option = z.object({
+const setting = z.object({
   id: z.string(),
   ...described,
   category: z.string().optional(),
@@ -35,7 +35,7 @@ const factsSchema = z.object({
   agentSessionId: z.string(),
   warnings: z.array(z.string()),
   phase: z.enum(['loaded', 'live']),
-  config: z.object({ modes: z.array(mode), models: z.array(mode), options: z.array(option) }),
+  config: z.object({ modes: z.array(mode), models: z.array(mode), options: z.array(setting) }),
   /** The next ids: of our own requests, of the SDK's, and of the calls of files and commands. */
   next: z.object({ own: z.number(), sdk: z.number(), served: z.number() }),
 })

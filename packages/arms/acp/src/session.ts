@@ -14,7 +14,7 @@ import {
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
-import { type AgentAsk, permissionRequest, questionRequest } from './agent-request.js'
+import { askOf, cancelledAsk, isAsk, isNotAsked } from './agent-request.js'
 import { type ConfigCall, SessionConfig } from './config.js'
 import type { HostRequest, HostServices } from './host-services.js'
 import { extension, noticeOf } from './notice.js'
@@ -306,24 +306,3 @@ export class AcpSession implements ArmSession, IdleSubject {
     else this.conversation.addNotice(notice)
   }
 }
-
-const QUESTION = 'elicitation/create'
-
-/** Whether the user answers the requests of a method. */
-export const isAsk = (method: string): boolean => method === QUESTION || method === 'session/request_permission'
-
-const askOf = (method: string, params: Json): AgentAsk | undefined =>
-  method === QUESTION ? questionRequest(params) : permissionRequest(params)
-
-const NOT_ASKED = 'not asked'
-
-/** The answer to a request that cannot be shown to the user. It says so, also to a later host. */
-export const cancelledAsk = (method: string): { readonly result: object } => {
-  const because = { _meta: { agentproto: { reason: NOT_ASKED } } }
-  return {
-    result: { ...(method === QUESTION ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } }), ...because },
-  }
-}
-
-const isNotAsked = ({ result }: Json): boolean =>
-  asRecord(asRecord(asRecord(result)['_meta'])['agentproto'])['reason'] === NOT_ASKED

@@ -12,7 +12,7 @@ async function asked(word: string, answer?: AgentAnswer): Promise<{ sink: Record
 
 const selected = (optionId: string): object => ({ outcome: { outcome: 'selected', optionId } })
 const NOT_ASKED = { _meta: { agentproto: { reason: 'not asked' } } }
-const CANCELLED = { outcome: { outcome: 'cancelled' }, ...NOT_ASKED }
+const CANCELLED = { outcome: { outcome: 'cancelled' } }
 
 test('a permission request has its tool call, which is emitted first; the choice reaches the agent', async () => {
   const { sink, answers } = await asked('permission', { outcome: 'selected', optionId: 'yes' })
@@ -59,7 +59,7 @@ test('a host that fails to ask cancels', async () => {
 test('a permission without options, or of an unknown session, is cancelled without a question', async () => {
   for (const word of ['no-options', 'elsewhere']) {
     const { sink, answers } = await asked(word)
-    expect(answers).toEqual([CANCELLED])
+    expect(answers).toEqual([{ ...CANCELLED, ...NOT_ASKED }])
     expect(sink.asked).toEqual([])
   }
 })

@@ -4,7 +4,6 @@ import type {
   AdoptedSession,
   AgentSink,
   ArmAdoptOptions,
-  ArmConnection,
   ArmSession,
   KeptAgent,
   RunningTurn,

@@ -1,11 +1,4 @@
-import {
-  defined,
-  isLive,
-  type PermissionMode,
-  type Session,
-  type SessionEvent,
-  type Timer,
-} from '@agentproto/contracts'
+import { isLive, type PermissionMode, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'

@@ -52,19 +52,19 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'warn':
       return describe(state, input)
     case 'signals':
-      return signals(state, input)
+    case 'agent-started':
+    case 'agent-ready':
+    case 'start-failed':
+    case 'send-settled':
+    case 'agent-ended':
+    case 'agent-stopped':
+    case 'stop-failed':
+      return ofAgent(state, input, now)
     case 'asked':
-      return asked(state, input)
     case 'withdrawn':
     case 'judged':
     case 'policy-answer':
       return ofRequest(state, input)
-    case 'agent-started':
-    case 'agent-ready':
-    case 'start-failed':
-      return ready(state, input, now)
-    case 'send-settled':
-      return sendSettled(state, input)
     case 'adopt':
     case 'adopted':
     case 'adoption-failed':
@@ -73,14 +73,6 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'differs':
     case 'leave':
       return adoption(state, input, now)
-    case 'agent-ended':
-      return agentEnded(state, input)
-    case 'agent-stopped':
-      return agentStopped(state, input, now)
-    case 'stop-failed':
-      return stopFailed(state, input.error)
-    case 'report':
-      return step(state, { do: 'append', groups: [{ entries: input.entries }] })
     case 'recorded':
     case 'begin-rewind':
     case 'rewind-over':
@@ -90,8 +82,8 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
       return timer(state, input, now)
     case 'next':
       return next(state, now)
+    case 'report':
     case 'stored':
-      return applyEvents(named(state, input), input.events, now)
     case 'spent':
     case 'repair':
     case 'replayed':
@@ -111,8 +103,10 @@ function orReject(state: SessionState, call: Call, decide: () => Step): Step {
 }
 
 /** What becomes of a request of the agent without a person. */
-function ofRequest(state: SessionState, input: InputOf<'withdrawn' | 'judged' | 'policy-answer'>): Step {
+function ofRequest(state: SessionState, input: InputOf<'asked' | 'withdrawn' | 'judged' | 'policy-answer'>): Step {
   switch (input.type) {
+    case 'asked':
+      return asked(state, input)
     case 'withdrawn':
       return withdrawn(state, input.requestId)
     case 'judged':
@@ -122,19 +116,36 @@ function ofRequest(state: SessionState, input: InputOf<'withdrawn' | 'judged' | 
   }
 }
 
-/** How the start of the agent goes. */
-function ready(
-  state: SessionState,
-  input: InputOf<'agent-started' | 'agent-ready' | 'start-failed'>,
-  now: number,
-): Step {
+type OfAgent = InputOf<
+  | 'signals'
+  | 'agent-started'
+  | 'agent-ready'
+  | 'start-failed'
+  | 'send-settled'
+  | 'agent-ended'
+  | 'agent-stopped'
+  | 'stop-failed'
+>
+
+/** How the start of the agent goes, what it emits, and how it ends. */
+function ofAgent(state: SessionState, input: OfAgent, now: number): Step {
   switch (input.type) {
+    case 'signals':
+      return signals(state, input)
     case 'agent-started':
       return agentStarted(state, input.facts)
     case 'agent-ready':
       return agentReady(state)
     case 'start-failed':
       return startFailed(state, input.error, now)
+    case 'send-settled':
+      return sendSettled(state, input)
+    case 'agent-ended':
+      return agentEnded(state, input)
+    case 'agent-stopped':
+      return agentStopped(state, input, now)
+    case 'stop-failed':
+      return stopFailed(state, input.error)
   }
 }
 
@@ -192,10 +203,14 @@ function files(state: SessionState, input: InputOf<'recorded' | 'begin-rewind' |
 
 function reduceLog(
   state: SessionState,
-  input: InputOf<'spent' | 'repair' | 'replayed' | 'rebuilt' | 'write-failed'>,
+  input: InputOf<'report' | 'stored' | 'spent' | 'repair' | 'replayed' | 'rebuilt' | 'write-failed'>,
   now: number,
 ): Step {
   switch (input.type) {
+    case 'report':
+      return step(state, { do: 'append', groups: [{ entries: input.entries }] })
+    case 'stored':
+      return applyEvents(named(state, input), input.events, now)
     case 'spent':
       return checkBudgets({ ...state, standings: input.standings }, now)
     case 'repair':

@@ -245,7 +245,7 @@ function enqueue(
   })
 }
 
-/** The next host goes on with what waits for a kept agent, and hears of a change only when the record has it. */
+/** A change of the queue is reported when the record has it: the next host goes on with what waits for a kept agent. */
 const savedQueue = ({ session, queue }: SessionState): Effect[] =>
   session.kept === true && queue.length > 0 ? [{ do: 'save' }] : []
 

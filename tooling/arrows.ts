@@ -26,6 +26,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'driver-agent-cli',
   'gateway-http',
   'json-file',
+  'keeper',
   'manifest',
   'mcp-tools',
   'provisioning',
@@ -44,6 +45,8 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   workspaces: { may: ['json-file'] },
   secrets: { may: ['json-file'] },
   subprocess: { may: [] },
+  // Its client alone: the program imports nothing.
+  keeper: { may: ['subprocess'] },
   sandbox: { may: ['subprocess'] },
   changes: { may: ['subprocess'] },
   'arm-kit': { may: ['subprocess'] },

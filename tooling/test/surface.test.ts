@@ -30,6 +30,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/driver-agent-cli . ./installation ./package.json
     @agentproto/gateway-http . ./openapi ./package.json
     @agentproto/json-file . ./package.json
+    @agentproto/keeper . ./testing ./package.json agentproto-keeper
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
     @agentproto/provisioning . ./launch ./doctor ./catalog ./package.json
@@ -166,6 +167,10 @@ test('what each package exports', () => {
       OpenApiOptions OpenApiSchemas openApiDocument
     @agentproto/json-file
       Changed JsonFile JsonFileOptions LockRules
+    @agentproto/keeper
+      HomeKeeper KeeperInfo KeeperOptions ListedAgent connectKeeper lookAtKeeper openKeeper
+    @agentproto/keeper/testing
+      KeeperBounds KeeperSubject RunningKeeper testKeeper
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentAnswers AgentCliDocument AgentCliManifest Auth
       CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS InstallMethod
@@ -218,7 +223,7 @@ test('what each package exports', () => {
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces KeptProcess LineSplitter
       MAX_LINE_BYTES MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkFolder
       checkLaunch commandFor endProcesses findExecutable findMarkedProcesses healPath identify
-      isSecretName keptProcess spawnAgentProcess
+      isSecretName keptProcess spawnAgentProcess spawnFailure
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp

@@ -1,5 +1,5 @@
 // Processes of agents. This file is the package's contract: every export is named here.
-export { checkFolder, checkLaunch } from './spawn-failure.js'
+export { checkFolder, checkLaunch, spawnFailure } from './spawn-failure.js'
 export { spawnAgentProcess } from './agent-process.js'
 export type { AgentProcess, SpawnOptions } from './agent-process.js'
 export { keptProcess } from './kept-process.js'

@@ -23,6 +23,8 @@ export function homeLayout(root: string) {
     /** Named tokens, as hashes. */
     tokens: at('tokens.json'),
     secrets: at('secrets.json'),
+    /** Socket and secret of the keeper. */
+    keeper: at('keeper'),
     crashBundles: at('crash-bundles'),
     logs: at('logs'),
     /** Adapters that the owner added. */

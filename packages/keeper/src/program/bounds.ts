@@ -1,0 +1,27 @@
+/** What a keeper holds at most. */
+export const DEFAULT_BOUNDS = {
+  /** Of an agent's streams in memory. */
+  memoryBytes: 8 << 20,
+  /** Of an agent's streams in files. */
+  fileBytes: 1 << 30,
+  /** Accepted for an agent's stdin and not yet read by it; one larger write is accepted if nothing waits. */
+  queueBytes: 8 << 20,
+  agents: 1024,
+  connections: 64,
+  /** From SIGTERM to SIGKILL, where the keeper itself ends an agent. */
+  termGraceMs: 5_000,
+  /** From a connection to its `hello`. */
+  helloMs: 5_000,
+  /** From the start to the first gateway. */
+  startMs: 10_000,
+  /** From the last gateway's going to the end, if nothing is held. */
+  emptyMs: 500,
+} as const
+export type Bounds = { readonly [Name in keyof typeof DEFAULT_BOUNDS]: number }
+
+/** The defaults with what is given in JSON; what is no positive number is ignored. */
+export function boundsFrom(text: string | undefined): Bounds {
+  const given: unknown = text === undefined ? {} : JSON.parse(text)
+  const isNumber = ([, value]: [string, unknown]): boolean => typeof value === 'number' && value > 0
+  return { ...DEFAULT_BOUNDS, ...Object.fromEntries(Object.entries(given ?? {}).filter(isNumber)) }
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Bounds } from './program/bounds.js'
+import { unavailable } from './wire-connection.js'
+
+/** Here, and in the bundle of the command line. */
+const PROGRAM = fileURLToPath(new URL('../bin/agentproto-keeper.mjs', import.meta.url))
+/** It waits for pipes: a compiler would only cost memory. */
+const NODE_FLAGS = ['--jitless', '--no-expose-wasm', '--max-semi-space-size=1', '--v8-pool-size=0']
+
+/**
+ * Starts a keeper in a session of its own, so that no signal to this process's group reaches it, and waits until it or another
+ * one listens.
+ * @throws `keeper_unavailable`
+ */
+export async function startKeeper(folder: string, bounds: Partial<Bounds>): Promise<void> {
+  const word = await firstWord(folder, bounds)
+  if (word !== 'ready' && word !== 'taken') throw unavailable(`it does not start (${word})`)
+}
+
+function firstWord(folder: string, bounds: Partial<Bounds>): Promise<string> {
+  return new Promise((resolve) => {
+    const keeper = spawn(process.execPath, [...NODE_FLAGS, PROGRAM, folder, JSON.stringify(bounds)], {
+      cwd: folder,
+      detached: true,
+      env: smallEnvironment(),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    keeper.once('error', (error) => resolve(error.message))
+    keeper.once('close', (code, signal) => resolve(`exit ${signal ?? code}`))
+    keeper.stdout.once('data', (chunk: Buffer) => {
+      resolve(chunk.toString('latin1').trim())
+      keeper.stdout.destroy()
+      keeper.unref()
+    })
+  })
+}
+
+/** No secret of this process outlives it there. */
+function smallEnvironment(): Record<string, string> {
+  const kept = ['PATH', 'LANG', 'TZ']
+  const given = kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))
+  // One thread needs one arena of the C library.
+  return { ...Object.fromEntries(given), MALLOC_ARENA_MAX: '1' }
+}

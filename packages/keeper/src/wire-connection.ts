@@ -1,0 +1,97 @@
+import type { Socket } from 'node:net'
+import { AgentprotoError, asNumber, asRecord, asString } from '@agentproto/contracts'
+import type { KeptLoss } from '@agentproto/contracts/agent'
+import { BrokenFrame, encodeFrame, FrameReader, PEER_LIMITS } from './program/frames.js'
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Pending {
+  readonly answered: (answer: Fields) => void
+  readonly failed: (error: AgentprotoError) => void
+}
+
+/** What the keeper says without being asked. */
+export type OnPush = (push: Fields, body: Buffer) => void
+
+/** Requests and answers over the socket of a keeper (docs/keeper.md). */
+export class WireConnection {
+  /** Settles with the reason when the connection ended; never rejects. */
+  readonly lost: Promise<KeptLoss>
+  readonly #socket: Socket
+  readonly #frames = new FrameReader(PEER_LIMITS)
+  readonly #pending = new Map<number, Pending>()
+  readonly #onPush: OnPush
+  #nextId = 1
+  #loss: KeptLoss = { cause: 'unreachable', reason: 'the keeper has ended' }
+  #isLost = false
+
+  constructor(socket: Socket, onPush: OnPush) {
+    this.#socket = socket
+    this.#onPush = onPush
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => this.#receive(chunk))
+    this.lost = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.#isLost = true
+        for (const { failed } of this.#pending.values()) failed(unavailable(this.#loss.reason))
+        this.#pending.clear()
+        resolve(this.#loss)
+      })
+    })
+  }
+
+  /**
+   * Sends a request.
+   * @param read called with the answer before anything is handled that the keeper sent after it
+   * @throws `keeper_unavailable`, and `internal` for what the keeper refuses, with its code as `data.refusal`
+   */
+  request<T>(header: Fields, read: (answer: Fields) => T, body?: Buffer): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#isLost) return reject(unavailable(this.#loss.reason))
+      const id = this.#nextId++
+      this.#pending.set(id, { answered: (answer) => resolve(read(answer)), failed: reject })
+      this.#socket.write(encodeFrame({ ...header, id }, body))
+    })
+  }
+
+  close(reason: string): void {
+    this.#loss = { cause: 'unreachable', reason }
+    this.#socket.destroy()
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const { header, body } of this.#frames.push(chunk)) this.#handle(asRecord(header), body)
+    } catch (error) {
+      if (!(error instanceof BrokenFrame)) throw error
+      this.close('the keeper sent what is no frame')
+    }
+  }
+
+  #handle(frame: Fields, body: Buffer): void {
+    const id = asNumber(frame['id'])
+    if (id === undefined) {
+      if (frame['push'] === 'closed') this.#loss = lossOf(asString(frame['code']))
+      return this.#onPush(frame, body)
+    }
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (frame['error'] === undefined) pending?.answered(frame)
+    else pending?.failed(refused(asRecord(frame['error'])))
+  }
+}
+
+/** Code of the keeper's refusal. */
+export const refusalOf = (error: unknown): Fields =>
+  error instanceof AgentprotoError ? asRecord(error.parts.data?.['refusal']) : {}
+
+export const unavailable = (reason: string, cause?: unknown): AgentprotoError =>
+  new AgentprotoError('keeper_unavailable', `The keeper cannot be used: ${reason}`, { cause })
+
+const refused = (refusal: Fields): AgentprotoError =>
+  new AgentprotoError('internal', 'The keeper refused an operation', { given: refusal['code'], data: { refusal } })
+
+const lossOf = (code: string | undefined): KeptLoss =>
+  code === 'displaced'
+    ? { cause: 'taken-over', reason: 'another gateway took over' }
+    : { cause: 'unreachable', reason: `the keeper closed the connection (${code ?? 'unknown'})` }

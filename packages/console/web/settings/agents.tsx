@@ -1,27 +1,32 @@
 import type { AdapterSummary } from '@agentproto/client'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
-import { Outside, OutsideBlock } from '../parts/outside.js'
+import { Outside } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
-import { useAction } from '../parts/use-action.js'
 import { useAnswer } from '../parts/use-answer.js'
-import { progressText } from './progress-text.js'
+import { Agent } from './agent.js'
 
 /** The agents that can be started, and those that can be installed. */
 export function Agents({ gateway }: { readonly gateway: Gateway }) {
   const [round, setRound] = useState(0)
+  const [words, setWords] = useState('')
   const { value, problem } = useAnswer(() => gateway.client.adapters.list(), String(round))
-  const sorted = (value ?? []).toSorted(
-    (a, b) => Number(b.installed) - Number(a.installed) || a.name.localeCompare(b.name),
-  )
+  const found = sorted(value ?? []).filter((adapter) => hasWords(adapter, words))
   return (
     <section aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
+      <label>
+        Search in the agents{' '}
+        <input type="search" value={words} onInput={({ currentTarget }) => setWords(currentTarget.value)} />
+      </label>
       <Problem text={problem} />
+      <p role="status" class="dim">
+        {value === undefined ? '' : `${found.length} of ${value.length} agents`}
+      </p>
       <ul class="rows">
-        {sorted.map((adapter) => (
+        {found.map((adapter) => (
           <li key={adapter.slug} class="setting">
-            <Agent gateway={gateway} adapter={adapter} onDone={() => setRound(round + 1)} />
+            <AgentRow gateway={gateway} adapter={adapter} onDone={() => setRound(round + 1)} />
           </li>
         ))}
       </ul>
@@ -29,54 +34,51 @@ export function Agents({ gateway }: { readonly gateway: Gateway }) {
   )
 }
 
-interface AgentProps {
+/** Installed ones first. */
+const sorted = (adapters: readonly AdapterSummary[]): readonly AdapterSummary[] =>
+  adapters.toSorted((a, b) => Number(b.installed) - Number(a.installed) || a.name.localeCompare(b.name))
+
+/** Whether each word is in the name, the slug or the description. */
+function hasWords({ name, slug, description }: AdapterSummary, words: string): boolean {
+  const text = `${name} ${slug} ${description}`.toLowerCase()
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+interface AgentRowProps {
   readonly gateway: Gateway
   readonly adapter: AdapterSummary
   readonly onDone: () => void
 }
 
-/** So many lines of progress are kept. */
-const LINES = 500
-
-function Agent({ gateway, adapter: { slug, name, description, installed }, onDone }: AgentProps) {
-  const { adapters } = gateway.client
-  const [lines, setLines] = useState<readonly string[]>([])
-  const action = useAction()
-  // The gateway finishes an installation also when nobody looks.
-  const abort = useMemo(() => new AbortController(), [])
-  useEffect(() => () => abort.abort(), [abort])
-  const follow = async <T,>(work: AsyncIterable<T>, textOf: (item: T) => string): Promise<void> => {
-    for await (const item of work) setLines((before) => [...before.slice(1 - LINES), textOf(item)])
-  }
-  const { signal } = abort
-  const install = (): Promise<void> => follow(adapters.provision(slug, { until: 'install', signal }), progressText)
-  const doctor = (): Promise<void> =>
-    follow(adapters.doctor(slug, { signal }), ({ verdict, title, detail, hint }) =>
-      [`${verdict}: ${title}`, detail, hint].filter(Boolean).join(' · '),
-    )
-  const run = async (work: () => Promise<void>): Promise<void> => {
-    setLines([])
-    await action.run(work)
-    if (!signal.aborted) onDone()
-  }
+/** Its state is read when the row is opened. */
+function AgentRow({ gateway, adapter, onDone }: AgentRowProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  const { name, description, installed, source } = adapter
   return (
-    <>
-      <div class="bar">
+    <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>
         <strong>
           <Outside text={name} />
-        </strong>
-        <span class="dim">{installed ? 'installed' : 'not installed'}</span>
-        {!gateway.may('admin') ? null : (
-          <button type="button" disabled={action.isBusy} onClick={() => void run(installed ? doctor : install)}>
-            {installed ? 'Check' : 'Install'} <Outside text={name} />
-          </button>
-        )}
-      </div>
-      <p class="dim">
-        <Outside text={description} />
-      </p>
-      <Problem text={action.problem} />
-      {lines.length === 0 ? null : <OutsideBlock label={`Progress of ${slug}`} text={lines.join('\n')} />}
-    </>
+        </strong>{' '}
+        <span class="dim">
+          {installed ? 'installed' : 'not installed'}
+          {source === 'bundled' ? '' : `, ${SOURCE_TEXT[source]}`}
+        </span>
+        <p class="dim">
+          <Outside text={description} />
+        </p>
+      </summary>
+      {isOpen ? <Agent gateway={gateway} adapter={adapter} onDone={onDone} /> : null}
+    </details>
   )
+}
+
+const SOURCE_TEXT: Readonly<Record<AdapterSummary['source'], string>> = {
+  bundled: 'ships with agentproto',
+  user: 'added by the owner',
+  workspace: 'of a trusted workspace',
+  host: 'of the program that runs the gateway',
 }

@@ -6,6 +6,7 @@ import { shown } from '../parts/shown-text.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
 import { useAnswer } from '../parts/use-answer.js'
+import { WorkspaceForm } from './workspace-form.js'
 
 /** The named folders of the gateway; which one a start without a folder uses. */
 export function Workspaces({ gateway }: { readonly gateway: Gateway }) {
@@ -23,11 +24,12 @@ export function Workspaces({ gateway }: { readonly gateway: Gateway }) {
       <h2 id="workspaces">Workspaces</h2>
       <Problem text={problem || action.problem} />
       <ul class="rows">
-        {value?.workspaces.map(({ slug, path }) => (
+        {value?.workspaces.map(({ slug, path, label }) => (
           <li key={slug} class="bar setting">
             <strong>
               <Outside text={slug} />
             </strong>
+            {label === undefined ? null : <Outside text={label} />}
             <Outside text={path} />
             {slug === value.active ? <span class="dim">active</span> : null}
             {mayAdmin && slug !== value.active ? (
@@ -47,21 +49,7 @@ export function Workspaces({ gateway }: { readonly gateway: Gateway }) {
         ))}
       </ul>
       {mayAdmin ? (
-        <form
-          class="bar"
-          onSubmit={(event) => {
-            event.preventDefault()
-            const path = new FormData(event.currentTarget).get('path')
-            if (typeof path === 'string') void change(() => client.add({ path: path.trim() }))
-          }}
-        >
-          <label>
-            Folder <input name="path" required autocomplete="off" spellcheck={false} />
-          </label>
-          <button type="submit" disabled={action.isBusy}>
-            Add workspace
-          </button>
-        </form>
+        <WorkspaceForm isBusy={action.isBusy} onAdd={(request) => void change(() => client.add(request))} />
       ) : null}
     </section>
   )

@@ -208,7 +208,7 @@ test(
     const { page } = await openConsole(gateway, { place: '/settings' })
     const rules = page.getByRole('region', { name: 'Permission rules' })
     const ofSession = rules.getByRole('listitem').filter({ hasText: 'a fix' })
-    await ofSession.getByText('every call a part of which is the command npm test ⟨U+202E⟩xx').waitFor()
+    await ofSession.getByText('every call, if each of its commands is npm test ⟨U+202E⟩xx').waitFor()
     await ofSession.getByText(/also when it is resumed/).waitFor()
     await ofSession.getByText(/made by owner/).waitFor()
     await rules.getByText('Make a rule').click()

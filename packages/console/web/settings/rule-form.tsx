@@ -1,8 +1,8 @@
-import { type PermissionRule, ruleText, TOOL_KIND_TEXT, type ToolKind } from '@agentproto/contracts'
+import { type PermissionRule, TOOL_KIND_TEXT, type ToolKind } from '@agentproto/contracts'
 import { useState } from 'preact/hooks'
 import { Outside } from '../parts/outside.js'
 import { shown } from '../parts/shown-text.js'
-import { asIs, decisionText, ofWorkspace } from './rule-words.js'
+import { coverText, decisionText, ofWorkspace } from './rule-words.js'
 
 type NewRule = Pick<PermissionRule, 'decision'> & PermissionRule['match']
 
@@ -51,7 +51,7 @@ export function RuleForm({ workspaces, isBusy, onAdd }: RuleFormProps) {
           {rule === undefined ? (
             'Choose a kind of call, a command or a path.'
           ) : (
-            <Outside text={`${decisionText(rule.decision)} ${ruleText(rule, asIs)}: ${ofWorkspace(workspace)}.`} />
+            <Outside text={`${decisionText(rule.decision)} ${coverOf(rule)}: ${ofWorkspace(workspace)}.`} />
           )}
         </p>
         <button type="submit" disabled={isBusy || rule === undefined}>
@@ -87,6 +87,8 @@ function fieldsOf(form: HTMLFormElement): Readonly<Record<string, string>> {
   const entries = [...new FormData(form)].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
   return Object.fromEntries(entries) as Readonly<Record<string, string>>
 }
+
+const coverOf = ({ decision, ...match }: NewRule): string => coverText({ decision, match })
 
 /** @returns undefined while it would cover everything */
 function ruleOf(fields: Readonly<Record<string, string>>): NewRule | undefined {

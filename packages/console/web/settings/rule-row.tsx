@@ -1,10 +1,10 @@
 import type { Session } from '@agentproto/client'
-import { type RuleScope, ruleText } from '@agentproto/contracts'
+import type { RuleScope } from '@agentproto/contracts'
 import type { PlacedRule } from '@agentproto/contracts/wire'
 import { ConfirmButton } from '../parts/confirm-button.js'
 import { Outside } from '../parts/outside.js'
 import { addressOf } from '../router.js'
-import { asIs, decisionText, reachText } from './rule-words.js'
+import { coverText, decisionText, reachText } from './rule-words.js'
 
 interface RuleRowProps {
   readonly rule: PlacedRule
@@ -16,12 +16,12 @@ interface RuleRowProps {
 
 /** One rule in whole sentences, with the session or workspace in which it holds. */
 export function RuleRow({ rule, session, isBusy, onRemove }: RuleRowProps) {
-  const { ruleId, decision, match, createdBy, createdAt, from } = rule
+  const { ruleId, decision, createdBy, createdAt, from } = rule
   const scope = scopeOf(rule)
   return (
     <>
       <p>
-        <strong class={decision}>{decisionText(decision)}</strong> <Outside text={ruleText(match, asIs)} />
+        <strong class={decision}>{decisionText(decision)}</strong> <Outside text={coverText(rule)} />
       </p>
       <p class="dim">
         <Outside text={reachText(rule, session?.title ?? session?.label)} />;{' '}

@@ -22,6 +22,8 @@ export function homeLayout(root: string) {
     token: at('token'),
     /** Named tokens, as hashes. */
     tokens: at('tokens.json'),
+    /** Tokens of agents that may outlive the gateway, as hashes. */
+    sessionTokens: at('session-tokens.json'),
     secrets: at('secrets.json'),
     /** Socket and secret of the keeper. */
     keeper: at('keeper'),

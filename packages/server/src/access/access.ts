@@ -3,6 +3,7 @@ import type { Authenticate, Clock, Principal, WorkspaceService } from '@agentpro
 import type { HomeLayout } from '@agentproto/contracts/agent'
 import type { Audit } from '../audit/audit.js'
 import { ownerToken } from './owner-token.js'
+import { KeptTokens } from './kept-tokens.js'
 import { SessionTokens } from './session-tokens.js'
 import { TokenStore } from './token-store.js'
 
@@ -11,6 +12,8 @@ export interface AccessOptions {
   readonly layout: HomeLayout
   /** Tokens are not stored. */
   readonly inMemory: boolean
+  /** Agents may outlive the gateway: what proves their tokens is stored. */
+  readonly keeper?: boolean
   /** The owner's token. Default: the one in the home, created at the first start. */
   readonly token?: string
 }
@@ -30,7 +33,8 @@ export function openAccess(options: AccessOptions, { redactor, onProblem, audit,
   const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token, onProblem))
   const owner = authenticateOwner(token)
   const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem, workspaces })
-  const sessionTokens = new SessionTokens()
+  const isKept = options.keeper === true && !inMemory
+  const sessionTokens = new SessionTokens(isKept ? new KeptTokens(layout.sessionTokens, onProblem) : undefined)
   // Tokens are known by their shape. Of the owner's also each half of the secret: one of them shows where the other is cut.
   for (const part of [token, token.slice(-43, -21), token.slice(-21)]) redactor.add(part)
   return {

@@ -1,5 +1,5 @@
 import { traceIdOf } from '@agentproto/contracts'
-import type { StartAgent, StartAgentOptions } from '@agentproto/contracts/agent'
+import type { AdoptAgent, StartAgent, StartAgentOptions } from '@agentproto/contracts/agent'
 import type { GatewayLog } from '../telemetry/gateway-log.js'
 import { gatewayTools } from './gateway-tools.js'
 import type { SessionTokens } from './session-tokens.js'
@@ -25,6 +25,15 @@ export function withSessionToken(startAgent: StartAgent, options: SessionTokenOp
       tokens.revoke(sessionId)
       throw error
     }
+  }
+}
+
+/** Goes on with agents of an earlier gateway, whose tokens are valid again. */
+export function withKeptToken(adoptAgent: AdoptAgent, tokens: SessionTokens): AdoptAgent {
+  return async function adoptWithToken(options, sink) {
+    const agent = await adoptAgent(options, sink)
+    if (agent !== undefined) tokens.restore(options.sessionId)
+    return agent
   }
 }
 

@@ -8,12 +8,20 @@ import { budgetSchema } from '@agentproto/contracts/wire'
  */
 export function parseStoredSession(value: unknown): StoredSession | undefined {
   if (!isRecord(value) || value['version'] !== 1) return undefined
-  const { session, turns, requests, spawn, meter, ...rest } = value
+  const { session, turns, requests, spawn, meter, kept, ...rest } = value
   if (!Array.isArray(turns) || !Array.isArray(requests)) return undefined
   if (!isRecord(spawn) || !isRecord(session) || !isSession(session)) return undefined
   // A budget that cannot be read must not become none.
   if (spawn['budget'] !== undefined && !budgetSchema.safeParse(spawn['budget']).success) return undefined
-  const record = { ...rest, session, turns, requests, spawn, ...(isMeter(meter) && { meter }) }
+  const record = {
+    ...rest,
+    session,
+    turns,
+    requests,
+    spawn,
+    ...(isMeter(meter) && { meter }),
+    ...(isKept(kept) && { kept }),
+  }
   return record as unknown as StoredSession
 }
 
@@ -25,6 +33,20 @@ function isMeter(value: unknown): value is Json {
   const costs = [reported, pending, cost]
   return counts.every(isCount) && costs.every(isCost) && (turn === undefined || isMeteredTurn(asRecord(turn)))
 }
+
+/** Without it the agent is not taken over. */
+function isKept(value: unknown): value is Json {
+  const { queue, context } = asRecord(value)
+  return Array.isArray(queue) && queue.every(isPrompt) && isRecord(context) && isText(context['transcript'] ?? '')
+}
+
+function isPrompt(value: unknown): boolean {
+  const { content, queuedAt, isInterrupting, isStopped } = asRecord(value)
+  const flags = [isInterrupting, isStopped]
+  return Array.isArray(content) && content.every(isRecord) && isText(queuedAt) && flags.every(isFlag)
+}
+
+const isFlag = (value: unknown): boolean => typeof value === 'boolean'
 
 const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0
 

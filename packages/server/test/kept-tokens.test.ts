@@ -26,7 +26,11 @@ test('16.3 the token of an agent that outlived its gateway is valid again, and o
   next.restore('s_kept')
   expect(next.authenticate(kept)).toMatchObject({ type: 'session', sessionId: 's_kept', delegates: true })
   expect(next.authenticate(gone)).toBeUndefined()
-  // What was not adopted is forgotten.
+  // A gateway that ends in the middle of its start loses no token.
+  const interrupted = open()
+  interrupted.restore('s_gone')
+  expect(interrupted.authenticate(gone)).toMatchObject({ sessionId: 's_gone' })
+  next.forgetEarlier()
   const third = open()
   third.restore('s_gone')
   expect(third.authenticate(gone)).toBeUndefined()

@@ -83,22 +83,10 @@ export class SessionTokens {
   }
 
   #store(): void {
-    this.#file?.write(
-      Array.from(
-        this.#held,
-        ([
-          id,
-          {
-            digest,
-            principal: { sessionId, delegates },
-          },
-        ]) => ({
-          id,
-          sessionId,
-          delegates,
-          digest,
-        }),
-      ),
-    )
+    const held = [...this.#held].map(([id, { digest, principal }]): KeptToken => {
+      const { sessionId, delegates } = principal
+      return { id, sessionId, delegates, digest }
+    })
+    this.#file?.write([...held, ...this.#earlier])
   }
 }

@@ -205,7 +205,7 @@ test('what each package exports', () => {
       NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions OpenTokensOptions OutboxLimits
       PrepareHomeOptions PromptAttempt RequestAsked SpawnAttempt TlsOptions WebhookOptions
       assertHomeReadable browserCodes openAccess openAudit openHome openOfflineAudit openTokens
-      prepareHome withSessionToken
+      prepareHome withKeptToken withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/server/home

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { type HomeDisk, nodeDisk } from '../../src/home/home-disk.js'
 import type { HomeFiles } from '../../src/home/home-files.js'
@@ -178,6 +180,33 @@ test('16 an older agentproto refuses a home of which the upgrade was interrupted
   }
   expect(refused).toBeGreaterThan(5)
 })
+
+const HOMES = fileURLToPath(new URL('../../../../e2e/homes', import.meta.url))
+const ARCHIVES = readdirSync(HOMES).filter((name) => name.endsWith('.tar.gz'))
+
+test.each(ARCHIVES)(
+  '16 a step over all records of a home that an earlier commit wrote, killed in the middle: %s',
+  async (archive) => {
+    const folder = await temporaryFolder()
+    execFileSync('tar', ['-xzf', join(HOMES, archive), '-C', folder])
+    const root = join(folder, 'home')
+    const before = filesOf(root)
+    const records = Object.entries(before).filter(([name]) => name.endsWith('meta.json'))
+    expect(records).toHaveLength(3)
+    let renames = 0
+    const disk = watchedDisk((operation) => {
+      if (operation === 'rename') renames += 1
+      if (renames === 3) throw new Error('killed when one of the files is in its place')
+    })
+    expect(failureOf(root, disk)).toContain('could not be upgraded')
+    expect(readHomeRecord(root)?.pending).toMatch(/^backups\/0-/)
+    expect(upgradeHome(root, options).format).toBe(2)
+    const marked = records.map(([name, text]) => [name, `${text} marked`])
+    expect(filesOf(root)).toEqual({ ...before, ...Object.fromEntries(marked), 'new/place.json': 'new', count: '3new' })
+    const [folderName = ''] = readdirSync(join(root, 'backups'))
+    expect(filesOf(join(root, 'backups', folderName, 'before'))).toEqual(Object.fromEntries(records))
+  },
+)
 
 test('16 a disk that is too full, and a home that is too large, refuse an upgrade before anything is changed', async () => {
   const root = await oldHome()

@@ -35,6 +35,11 @@ pack() {
   bash "$root/tooling/pack-commit.sh" "$1" "$out/$2" >"$out/log" 2>&1 || fail "packing $1 failed:" "$(cat "$out/log")"
 }
 
+# A shallow clone does not have it.
+if ! git -C "$root" cat-file -e "$earlier^{commit}" 2>/dev/null; then
+  echo "not checked: this clone does not have $earlier. Run: git fetch --unshallow"
+  exit
+fi
 pack "$earlier" old
 pack . new
 mkdir "$out/project"

@@ -110,11 +110,10 @@ const newer = (root: string, { record: { format, writtenBy }, by, known }: Newer
   )
 
 /** A version with its build, for people. */
-export const writerText = ({ version, build }: HomeWriter): string =>
-  build === undefined ? version : `${version} (${build})`
+const writerText = ({ version, build }: HomeWriter): string => (build === undefined ? version : `${version} (${build})`)
 
 /** Whether this can be the format of a home. */
-export const isFormat = (value: unknown): value is number =>
+const isFormat = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_FORMAT
 
 /** Undefined for a file that does not exist. No link is followed, and what is no file, such as a pipe, is not opened. */

@@ -48,19 +48,21 @@ function UsageReportView({ gateway, by }: { readonly gateway: Gateway; readonly 
   return (
     <>
       <Problem text={problem} />
-      <label>
-        Plot{' '}
-        <select value={choice} onChange={({ currentTarget }) => setChoice(currentTarget.value)}>
-          <option value="turns">turns</option>
-          <option value="tokens">tokens</option>
-          <option value="minutes">minutes of work</option>
-          {currencies.map((currency) => (
-            <option key={currency} value={`cost ${currency}`}>
-              cost in {shown(currency)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <div class="bar">
+        <label>
+          Plot{' '}
+          <select value={choice} onChange={({ currentTarget }) => setChoice(currentTarget.value)}>
+            <option value="turns">turns</option>
+            <option value="tokens">tokens</option>
+            <option value="minutes">minutes of work</option>
+            {currencies.map((currency) => (
+              <option key={currency} value={`cost ${currency}`}>
+                cost in {shown(currency)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
       <Plot
         rows={by === 'day' ? value.rows.slice(-BARS) : value.rows.slice(0, BARS)}
         measure={measureOf(choice)}

@@ -2,6 +2,7 @@ import type { Client } from '@agentproto/client'
 import { ConfirmButton } from '../parts/confirm-button.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
+import { messageOf } from '../parts/use-answer.js'
 
 interface BulkStopProps {
   readonly client: Client
@@ -16,7 +17,7 @@ export function BulkStop({ client, ids, onDone }: BulkStopProps) {
     action.run(async () => {
       const results = await Promise.allSettled(ids.map((id) => client.sessions.kill(id)))
       onDone()
-      const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => String(reason))
+      const failures = results.filter((result) => result.status === 'rejected').map(({ reason }) => messageOf(reason))
       if (failures.length > 0) throw new Error(failures.join('\n'))
     })
   const count = ids.length === 1 ? '1 session' : `${ids.length} sessions`

@@ -8,6 +8,7 @@ import { goTo } from '../router.js'
 import { AgentFields, PlaceFields } from './agent-fields.js'
 import { BudgetFields } from './budget-fields.js'
 import { PromptFiles } from './prompt-files.js'
+import { markField, refusedField } from './refused-field.js'
 import { startRequest, type TextFile } from './start-request.js'
 
 interface StartDialogProps {
@@ -28,7 +29,16 @@ export function StartDialog({ client, onClose }: StartDialogProps) {
     return startRequest(fields, { files, ...(adapter && { options: adapter.options }) })
   }
   const start = async (form: HTMLFormElement): Promise<void> => {
-    const session = await action.run(() => client.sessions.start({ ...requestOf(form), idempotencyKey: newKey() }))
+    markField(form, undefined)
+    const send = () => client.sessions.start({ ...requestOf(form), idempotencyKey: newKey() })
+    const session = await action.run(async () => {
+      try {
+        return await send()
+      } catch (thrown) {
+        markField(form, refusedField(thrown))
+        throw thrown
+      }
+    })
     if (session === undefined) return
     onClose()
     goTo({ name: 'session', id: session.id })

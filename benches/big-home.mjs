@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { startDaemon, startSession } from './gateway.mjs'
 
 /**
- * @param options `stored` sessions in the home, `events` in the log of the last of them
+ * @param options `stored` sessions in the home, `events` in the log of the last of them; `bodyOf` makes those that are added
  * @returns the id of the last one
  */
-export async function buildHome({ home, cwd, stored, events }) {
+export async function buildHome({ home, cwd, stored, events, bodyOf = tokenOf }) {
   const { record, log } = await sample(home, cwd)
   const { id } = record.session
   const idOf = (n) => `s_${String(n).padStart(14, '0')}`
@@ -20,7 +20,7 @@ export async function buildHome({ home, cwd, stored, events }) {
     await writeFile(join(folder, 'meta.json'), text.replaceAll(id, idOf(n)))
     await writeFile(join(folder, 'events.jsonl'), log.replaceAll(id, idOf(n)))
   }
-  await lengthen({ home, id, record, log }, events)
+  await lengthen({ home, id, record, log }, { events, bodyOf })
   return id
 }
 
@@ -35,19 +35,14 @@ async function sample(home, cwd) {
   return { record: JSON.parse(await read('meta.json')), log: await read('events.jsonl') }
 }
 
-/** One turn of a million deltas behind what the session has. */
-async function lengthen({ home, id, record, log }, events) {
+/** By default one turn of a million deltas is behind what the session has. */
+const tokenOf = (seq) => ({ turn: 3, type: 'text-delta', text: `token ${seq} of an answer\n` })
+
+async function lengthen({ home, id, record, log }, { events, bodyOf }) {
   const first = log.split('\n').length
   const file = createWriteStream(join(home, 'sessions', id, 'events.jsonl'), { flags: 'a' })
   for (let seq = first; seq <= events; seq += 1) {
-    const text = JSON.stringify({
-      seq,
-      ts: '2026-01-01T00:00:00.000Z',
-      sessionId: id,
-      turn: 3,
-      type: 'text-delta',
-      text: `token ${seq} of an answer\n`,
-    })
+    const text = JSON.stringify({ seq, ts: '2026-01-01T00:00:00.000Z', sessionId: id, ...bodyOf(seq) })
     if (!file.write(`${text}\n`)) await new Promise((resolve) => file.once('drain', resolve))
   }
   await new Promise((resolve) => file.end(resolve))

@@ -31,7 +31,7 @@ export async function startDaemon(home, cwd) {
     await exited
     http.close()
   }
-  return { http, pid: child.pid, startMs, stop }
+  return { http, url, pid: child.pid, startMs, stop }
 }
 
 export async function startEmbedded(home, cwd) {

@@ -1,21 +1,25 @@
 import type { SessionEvent } from '@agentproto/client'
 import { expect, test } from 'vitest'
 import { TranscriptModel } from '../web/transcript/transcript.js'
+import { type Body, eventsOf } from './session-events.js'
 
-type Body = SessionEvent extends infer E
-  ? E extends SessionEvent
-    ? Omit<E, 'seq' | 'ts' | 'turn' | 'sessionId'>
-    : never
-  : never
+const transcriptOf = (...bodies: readonly Body[]): TranscriptModel => applied(eventsOf(...bodies))
 
-function transcriptOf(...bodies: readonly Body[]): TranscriptModel {
+function applied(events: readonly SessionEvent[]): TranscriptModel {
   const model = new TranscriptModel()
-  bodies.forEach((body, index) => {
-    const event = { ...body, seq: index + 1, ts: '2026-11-22T00:00:00.000Z', turn: 1, sessionId: 's' }
-    model.apply(event)
-  })
+  for (const event of events) model.apply(event)
   return model
 }
+
+/** The same events, but those after `at` first and then the others in front of them. */
+function inTwo(events: readonly SessionEvent[], at: number): TranscriptModel {
+  const later = applied(events.slice(at))
+  later.prepend(applied(events.slice(0, at)))
+  return later
+}
+
+const said = ({ parts }: TranscriptModel): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : `<${part.type}>`)).join('')
 
 const text = (words: string): Body => ({ type: 'text-delta', text: words })
 
@@ -56,4 +60,83 @@ test('15.4 the prompts are kept for the history of the prompt box, the last plan
   )
   expect(model.prompts).toEqual(['one'])
   expect(model.plan).toEqual([{ content: 'a', status: 'completed' }])
+})
+
+test('15.4 a long block of code is one block in several parts: each but the first opens it again, to its end', () => {
+  const line = 'const a = `one` // ``` is no fence here\n'
+  const { parts } = transcriptOf(text('Look:\n\n````ts\n'), text(line.repeat(500)), text('````\n\nThat is all.'))
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part] : []))
+  const [before, first, ...more] = texts
+  expect([before?.text, first?.fence]).toEqual(['Look:', undefined])
+  expect(new Set(more.slice(0, -1).map(({ fence }) => fence))).toEqual(new Set(['````ts']))
+  expect(more.at(-1)).toMatchObject({ fence: undefined, text: 'That is all.' })
+  expect(more.length).toBeGreaterThan(3)
+  expect(texts.every((part) => part.text.length <= 6_000)).toBe(true)
+  const joined = texts.slice(1, -1).map((part) => part.text)
+  expect(joined.join('\n')).toBe(`\`\`\`\`ts\n${line.repeat(500)}\`\`\`\``)
+})
+
+const WORK: readonly Body[] = [
+  { type: 'user-prompt', content: [{ type: 'text', text: 'do it' }] },
+  { type: 'plan', entries: [{ content: 'a', status: 'pending' }] },
+  { type: 'tool-call', toolCallId: 'a', title: 'Run', input: { command: 'ls' } },
+  text('```ts\none\n'),
+  text('two\n```\n'),
+  {
+    type: 'agent-prompt',
+    requestId: 'r',
+    request: { kind: 'permission', options: [], toolCall: { type: 'tool-call', toolCallId: 'a' } },
+  },
+  { type: 'agent-prompt-resolved', requestId: 'r', answer: { outcome: 'cancelled' }, by: { type: 'timeout' } },
+  { type: 'tool-result', toolCallId: 'a', status: 'completed', output: 'done' },
+  { type: 'turn-end', reason: 'end_turn' },
+  { type: 'user-prompt', content: [{ type: 'text', text: 'again' }] },
+  { type: 'tool-call', toolCallId: 'a', title: 'Run again' },
+  { type: 'tool-result', toolCallId: 'a', status: 'failed' },
+  { type: 'turn-end', reason: 'end_turn' },
+]
+
+test('15.4 earlier events that are put in front make the transcript that all of them make at once', () => {
+  const events = eventsOf(...WORK)
+  const whole = applied(events)
+  for (let at = 1; at < events.length; at++) {
+    const joined = inTwo(events, at)
+    expect(said(joined).replaceAll('<tool>', '')).toBe(said(whole).replaceAll('<tool>', ''))
+    expect({ plan: joined.plan, prompts: joined.prompts, lastSeq: joined.lastSeq }).toEqual({
+      plan: whole.plan,
+      prompts: whole.prompts,
+      lastSeq: whole.lastSeq,
+    })
+    expect(callsOf(joined)).toEqual(callsOf(whole))
+    expect(endsOf(joined).filter(Boolean)).toEqual(endsOf(whole).filter(Boolean))
+    expect(new Set(joined.parts.map(({ key }) => key)).size).toBe(joined.parts.length)
+  }
+})
+
+const callsOf = ({ parts }: TranscriptModel) =>
+  parts.flatMap((part) => (part.type === 'tool' ? [[part.call.title, part.call.status, part.call.output]] : []))
+
+/** What is known only from an event before: how long a turn took, what was answered. */
+const endsOf = ({ parts }: TranscriptModel): readonly unknown[] =>
+  parts.map((part) => {
+    if (part.type === 'turn-end') return part.seconds
+    return part.type === 'request' ? part.resolved?.answer.outcome : ''
+  })
+
+test('15.4 a running call whose beginning is loaded later is still one call when it ends', () => {
+  const [prompt, , call, , , , , result] = eventsOf(...WORK)
+  if (prompt === undefined || call === undefined || result === undefined) throw new Error('The work has fewer events')
+  const model = applied([])
+  model.prepend(applied([prompt, call]))
+  model.apply(result)
+  expect(callsOf(model)).toEqual([['Run', 'completed', 'done']])
+})
+
+test('15.4 a block of code that began before what is loaded is opened again when its beginning comes in front', () => {
+  const lines = Array.from({ length: 300 }, (_, n) => text(`line ${n} of the code, which is long enough\n`))
+  const events = eventsOf(text('```ts\n'), ...lines, text('```\nthe end'))
+  const joined = inTwo(events, 150)
+  const fences = joined.parts.map((part) => (part.type === 'text' ? part.fence : ''))
+  expect(fences.length).toBeGreaterThan(2)
+  expect(fences).toEqual([undefined, ...fences.slice(1).map(() => '```ts')])
 })

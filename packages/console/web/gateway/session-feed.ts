@@ -1,113 +1,140 @@
-import { isAgentprotoError, type SessionEvent } from '@agentproto/client'
-import { effect, signal } from '@preact/signals'
+import type { SessionEvent } from '@agentproto/client'
+import { type Signal, signal } from '@preact/signals'
+import { seamOf } from '../transcript/seam.js'
 import { TranscriptModel } from '../transcript/transcript.js'
+import { type EventsBefore, eventsBefore, pagesOf } from './event-pages.js'
 import type { Gateway } from './gateway.js'
-import { networkChange, pause, withStream } from './network.js'
+import { LiveEvents, untilItWorks } from './live-events.js'
 
-/** After a failure that can pass, in milliseconds. */
-const RETRY_MS = 2_000
-/** How often a tab asks that has no stream, in milliseconds. */
-const ASK_MS = 500
-/** Events of one answer. */
-const PAGE = 1_000
+/** Events that are read before anything is shown: some screens of an answer that came word by word. */
+const FIRST_EVENTS = 2_000
+/** What is read at a time of the events before them. */
+const EARLIER_EVENTS = 5_000
+/** So many are read without a person asking for them: all of most sessions, with their last plan and their prompts. */
+const FILL_EVENTS = 20_000
+
+interface FeedOptions {
+  /** An event that a person was reading: it is loaded first too, unless it is far from the end. */
+  readonly place?: number | undefined
+}
 
 /**
- * How a read ended. `whole`: nothing is new for now. `again`: there is more, or the network changed. `asked`: something may be
- * new soon. `away`: it failed, and can work later. `broken`: it cannot, or the feed is closed.
+ * The transcript of one session, live: its end first, what is before it in the background and by need. `frame` grows at most
+ * once per frame of the screen, however fast events come.
  */
-type End = 'whole' | 'again' | 'asked' | 'away' | 'broken'
-
-/** The transcript of one session, live. `frame` grows at most once per frame of the screen, however fast events come. */
 export class SessionFeed {
   readonly transcript = new TranscriptModel()
   readonly frame = signal(0)
   readonly problem = signal('')
+  /** Why earlier events could not be loaded; the next load tries again. */
+  readonly earlierProblem = signal('')
+  /** How many events are before those of the transcript; undefined until the first are loaded. */
+  readonly earlier = signal<number | undefined>(undefined)
+  readonly #gateway: Gateway
+  readonly #id: string
   readonly #abort = new AbortController()
+  /** What is loaded, and shown together with what is before it. */
+  #held: readonly SessionEvent[] = []
+  #loading: Promise<boolean> | undefined
   #isDrawing = false
 
-  constructor(gateway: Gateway, id: string) {
-    void this.#follow(gateway, id)
+  constructor(gateway: Gateway, id: string, options: FeedOptions = {}) {
+    this.#gateway = gateway
+    this.#id = id
+    void this.#run(this.problem, async () => await this.#open(options))
   }
 
   close(): void {
     this.#abort.abort()
   }
 
-  /** The stream of a session ends with it. It is followed again when the session has more, since a prompt or a resume wakes it. */
-  async #follow(gateway: Gateway, id: string): Promise<void> {
-    for (;;) {
-      const before = this.transcript.lastSeq
-      const known = Math.max(before, gateway.sessions.value.get(id)?.lastSeq ?? 0)
-      const end = (await withStream(() => this.#read(gateway, id))) ?? (await this.#ask(gateway, id))
-      if (end === 'broken') return
-      const now = this.transcript.lastSeq
-      // Events that can no longer be read are not asked for again and again.
-      if (end === 'whole') await this.#untilMore(gateway, id, now === before ? known : now)
-      if (end === 'away') await pause(RETRY_MS, AbortSignal.any([this.#abort.signal, networkChange()]))
-      if (end === 'asked') await pause(ASK_MS, this.#abort.signal)
-    }
+  /**
+   * Puts some earlier events in front. One load at a time: a second caller waits for the same.
+   * @returns whether there may be more
+   */
+  async loadEarlier(): Promise<boolean> {
+    this.#loading ??= this.#run(this.earlierProblem, async () => await this.#load()).finally(
+      () => (this.#loading = undefined),
+    )
+    const isLoaded = await this.#loading
+    return isLoaded && (this.earlier.value ?? 0) > 0
   }
 
-  async #read({ client }: Gateway, id: string): Promise<End> {
-    const network = networkChange()
-    const signal = AbortSignal.any([this.#abort.signal, network])
-    const { lastSeq: after } = this.transcript
-    try {
-      for await (const event of client.sessions.events(id, { after, signal, onGap: () => this.#onGap() }))
-        this.#apply(event)
-      return 'whole'
-    } catch (thrown) {
-      return network.aborted && !this.#abort.signal.aborted ? 'again' : this.#endOf(thrown)
-    }
+  /** Loads the transcript to its first event. @returns whether all is loaded */
+  async loadAll(): Promise<boolean> {
+    while (await this.loadEarlier()) continue
+    return this.earlier.value === 0
   }
 
-  /** Asks for what is new, where other tabs use the connections that streams may have. */
-  async #ask({ client, sessions }: Gateway, id: string): Promise<End> {
-    try {
-      const { events, gap } = await client.sessions.eventsPage(id, this.transcript.lastSeq, PAGE)
-      if (this.#abort.signal.aborted) return 'broken'
-      if (gap !== undefined) this.#onGap()
-      for (const event of events) this.#apply(event)
-      if (events.length === PAGE) return 'again'
-      const status = sessions.value.get(id)?.status
-      return status === 'starting' || status === 'running' || status === undefined ? 'asked' : 'whole'
-    } catch (thrown) {
-      return this.#endOf(thrown)
-    }
+  async #open({ place = Infinity }: FeedOptions): Promise<void> {
+    const page = await untilItWorks(this.#abort.signal, async () => await this.#firstPage(place))
+    for (const event of this.#shownOf(page)) this.transcript.apply(event)
+    this.earlier.value = page.after
+    this.#draw()
+    const last = page.events.at(-1)?.seq ?? page.after
+    void this.#fill(last - FILL_EVENTS)
+    await this.#follow(last)
   }
 
-  #apply(event: SessionEvent): void {
-    this.transcript.apply(event)
+  async #firstPage(place: number): Promise<EventsBefore> {
+    const { lastSeq } = await this.#gateway.client.sessions.get(this.#id)
+    const toPlace = lastSeq - place + FIRST_EVENTS / 2
+    return await this.#before(lastSeq, toPlace < FILL_EVENTS ? Math.max(toPlace, FIRST_EVENTS) : FIRST_EVENTS)
+  }
+
+  async #follow(after: number): Promise<void> {
+    const { signal: aborted } = this.#abort
+    const onEvent = (event: SessionEvent): void => {
+      this.transcript.apply(event)
+      this.#draw()
+    }
+    const live = new LiveEvents(this.#gateway, this.#id, { signal: aborted, onEvent, onGap: () => this.#reportGap() })
+    await live.follow(after)
+  }
+
+  async #fill(first: number): Promise<void> {
+    while ((this.earlier.value ?? 0) > first && (await this.loadEarlier())) continue
+  }
+
+  async #load(): Promise<void> {
+    const end = this.earlier.value ?? 0
+    if (end === 0) return
+    const page = await this.#before(end, EARLIER_EVENTS)
+    const before = new TranscriptModel()
+    for (const event of this.#shownOf(page)) before.apply(event)
+    this.transcript.prepend(before)
+    this.earlierProblem.value = ''
+    this.earlier.value = page.after
     this.#draw()
   }
 
-  #onGap(): void {
+  async #before(end: number, count: number): Promise<EventsBefore> {
+    const page = await eventsBefore(pagesOf(this.#gateway.client, this.#id), end, count)
+    if (page.isLossy) this.#reportGap()
+    return page
+  }
+
+  /** What can be shown of a page and what was held back before; nothing waits when the page is the first of the log. */
+  #shownOf({ events, after }: EventsBefore): readonly SessionEvent[] {
+    const all = [...events, ...this.#held]
+    const { held, shown } = after === 0 ? { held: [], shown: all } : seamOf(all)
+    this.#held = held
+    return shown
+  }
+
+  /** @returns whether it succeeded */
+  async #run(problem: Signal<string>, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return !this.#abort.signal.aborted
+    } catch (thrown) {
+      if (!this.#abort.signal.aborted) problem.value = thrown instanceof Error ? thrown.message : String(thrown)
+      return false
+    }
+  }
+
+  #reportGap(): void {
     this.problem.value = 'Some events cannot be read any more.'
-  }
-
-  #endOf(thrown: unknown): End {
-    if (this.#abort.signal.aborted) return 'broken'
-    if (isAgentprotoError(thrown) && thrown.row.retryable) return 'away'
-    this.problem.value = thrown instanceof Error ? thrown.message : String(thrown)
-    return 'broken'
-  }
-
-  /** Until the session has an event after `seq`, or this feed is closed. */
-  #untilMore({ sessions }: Gateway, id: string, seq: number): Promise<void> {
-    const { signal: aborted } = this.#abort
-    return new Promise((resolve) => {
-      const stop = effect(() => {
-        // Not at once: an effect that ends itself while it begins has no function to call yet.
-        if ((sessions.value.get(id)?.lastSeq ?? 0) > seq) queueMicrotask(end)
-      })
-      aborted.addEventListener('abort', end)
-      if (aborted.aborted) end()
-      function end(): void {
-        stop()
-        aborted.removeEventListener('abort', end)
-        resolve()
-      }
-    })
   }
 
   #draw(): void {

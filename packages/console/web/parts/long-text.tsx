@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useKeptNumber } from './kept-number.js'
 import { OutsideBlock } from './outside.js'
 
 /** Laid out without a pause that a person notices, also as one word. */
@@ -8,12 +8,14 @@ const MORE_CHARS = 50_000
 
 interface LongTextProps {
   readonly text: string
+  /** What it is called among all of which more was shown; without a name that ends with this view. */
+  readonly name?: string
   readonly label?: string
 }
 
 /** A text of any length, of which the first part is shown, and more by a press: a browser lays out a megabyte for seconds. */
-export function LongText({ text, label }: LongTextProps) {
-  const [chars, setChars] = useState(FIRST_CHARS)
+export function LongText({ text, name, label }: LongTextProps) {
+  const [chars, setChars] = useKeptNumber(name, FIRST_CHARS)
   const rest = text.length - chars
   return (
     <>

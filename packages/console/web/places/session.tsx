@@ -2,19 +2,21 @@ import type { Session } from '@agentproto/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { SessionFeed } from '../gateway/session-feed.js'
-import { VirtualList } from '../parts/virtual-list.js'
 import { RequestList } from '../requests/request-list.js'
 import { EventsView } from '../session/events-view.js'
-import { PlanView } from '../session/plan-view.js'
 import { PromptBox } from '../session/prompt-box.js'
 import { QueueView } from '../session/queue-view.js'
 import { SessionHeader } from '../session/session-header.js'
-import { PartView } from '../transcript/part-view.js'
+import { ReadingPlace } from '../transcript/reading-place.js'
+import { TranscriptView } from '../transcript/transcript-view.js'
 
 /** One session: what it said and did, what it asks, and a box to prompt it. */
 export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; readonly id: string }) {
-  const feed = useMemo(() => new SessionFeed(gateway, id), [gateway, id])
+  const place = useMemo(() => new ReadingPlace(id), [id])
+  const feed = useMemo(() => new SessionFeed(gateway, id, { place: place.first }), [gateway, id])
   useEffect(() => () => feed.close(), [feed])
+  // The same element for each state of the session: it is drawn again only for its own events.
+  const transcript = useMemo(() => <TranscriptView feed={feed} place={place} />, [feed, place])
   const [hasEvents, setHasEvents] = useState(false)
   const session = gateway.sessions.value.get(id)
   const prompts = (): readonly string[] => feed.transcript.prompts
@@ -25,7 +27,7 @@ export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; reado
         <input type="checkbox" checked={hasEvents} onChange={({ currentTarget: box }) => setHasEvents(box.checked)} />{' '}
         events, for debugging
       </label>
-      {hasEvents ? <EventsView gateway={gateway} id={id} feed={feed} /> : <TranscriptView feed={feed} />}
+      {hasEvents ? <EventsView gateway={gateway} id={id} feed={feed} /> : transcript}
       <RequestList gateway={gateway} sessionId={id} />
       {session === undefined ? null : <QueueView gateway={gateway} session={session} />}
       {session !== undefined && isPromptable(session) && gateway.may('operate') ? (
@@ -37,25 +39,3 @@ export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; reado
 
 const isPromptable = ({ status, wakeable }: Session): boolean =>
   status === 'starting' || status === 'running' || wakeable
-
-function TranscriptView({ feed }: { readonly feed: SessionFeed }) {
-  const { parts, plan } = feed.transcript
-  // Reading it makes each frame draw this view again.
-  void feed.frame.value
-  return (
-    <>
-      {feed.problem.value === '' ? null : <p role="alert">{feed.problem.value}</p>}
-      <PlanView entries={plan} />
-      <VirtualList
-        count={parts.length}
-        estimate={60}
-        label="Transcript"
-        keyOf={(index) => parts[index]?.key ?? ''}
-        row={(index) => {
-          const part = parts[index]
-          return part === undefined ? null : <PartView part={part} />
-        }}
-      />
-    </>
-  )
-}

@@ -1,35 +1,55 @@
+import { Fold } from '../parts/fold.js'
 import { LongText } from '../parts/long-text.js'
 import { Outside } from '../parts/outside.js'
 import { Difference } from '../parts/patch.js'
-import type { Tool } from './transcript.js'
+import type { Tool } from './part.js'
 
 type Content = NonNullable<Tool['content']>[number]
 type Block = Extract<Content, { readonly type: 'content' }>['content']
 
+interface ToolViewProps {
+  readonly call: Tool
+  /** What it is called among all that is kept open. */
+  readonly name: string
+}
+
 /** One tool call, folded: what it is in a line, and below it all that it took and gave. */
-export function ToolView({ call }: { readonly call: Tool }) {
+export function ToolView({ call, name }: ToolViewProps) {
+  const status = call.status ?? 'pending'
+  const summary = (
+    <>
+      <span class="state">{status}</span> <Outside text={call.title ?? call.toolName ?? 'tool'} />
+    </>
+  )
+  return (
+    <Fold name={name} class={`part tool ${status}`} summary={summary}>
+      {() => <ToolContent call={call} name={name} />}
+    </Fold>
+  )
+}
+
+function ToolContent({ call, name }: ToolViewProps) {
   const paths = (call.locations ?? []).map(({ path, line }) =>
     line === undefined || line === null ? path : `${path}:${line}`,
   )
   return (
-    <details class={`part tool ${call.status ?? 'pending'}`}>
-      <summary>
-        <span class="state">{call.status ?? 'pending'}</span> <Outside text={call.title ?? call.toolName ?? 'tool'} />
-      </summary>
-      {paths.length === 0 ? null : <LongText label="Files" text={paths.join('\n')} />}
-      {call.input === undefined ? null : <LongText label="Input" text={textOf(call.input)} />}
+    <>
+      {paths.length === 0 ? null : <LongText label="Files" name={`${name} files`} text={paths.join('\n')} />}
+      {call.input === undefined ? null : <LongText label="Input" name={`${name} input`} text={textOf(call.input)} />}
       {(call.content ?? []).map((content, index) => (
-        <ContentView key={index} content={content} />
+        <ContentView key={index} content={content} name={`${name} ${index}`} />
       ))}
-      {call.output === undefined ? null : <LongText label="Output" text={textOf(call.output)} />}
-    </details>
+      {call.output === undefined ? null : (
+        <LongText label="Output" name={`${name} output`} text={textOf(call.output)} />
+      )}
+    </>
   )
 }
 
-function ContentView({ content }: { readonly content: Content }) {
+function ContentView({ content, name }: { readonly content: Content; readonly name: string }) {
   switch (content.type) {
     case 'content':
-      return <BlockView block={content.content} />
+      return <BlockView block={content.content} name={name} />
     case 'diff':
       return (
         <figure>
@@ -48,18 +68,18 @@ function ContentView({ content }: { readonly content: Content }) {
   }
 }
 
-function BlockView({ block }: { readonly block: Block }) {
+function BlockView({ block, name }: { readonly block: Block; readonly name: string }) {
   switch (block.type) {
     case 'text':
-      return <LongText text={block.text} />
+      return <LongText name={name} text={block.text} />
     case 'image':
       return <Picture data={block.data} mimeType={block.mimeType} />
     case 'audio':
       return <p class="dim">{`Audio, ${block.data.length} characters of base64`}</p>
     case 'resource_link':
-      return <LongText label="Link" text={`${block.name}\n${block.uri}`} />
+      return <LongText label="Link" name={name} text={`${block.name}\n${block.uri}`} />
     case 'resource':
-      return <LongText label="Resource" text={block.resource.text ?? block.resource.uri} />
+      return <LongText label="Resource" name={name} text={block.resource.text ?? block.resource.uri} />
   }
 }
 

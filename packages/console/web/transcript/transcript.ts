@@ -1,102 +1,79 @@
 import type { SessionEvent } from '@agentproto/client'
+import { fenceAfter } from './fence.js'
+import { noteOf } from './note.js'
+import type {
+  EventOf,
+  Part,
+  PartContent,
+  PartFrame,
+  RequestPart,
+  TextPart,
+  ToolPart,
+  ToolStep,
+  TurnEndPart,
+} from './part.js'
+import { growthPieces, splitOf } from './text-split.js'
 
-type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { readonly type: T }>
-type ToolStep = EventOf<'tool-call'> | EventOf<'tool-result'>
-type Request = EventOf<'agent-prompt'>['request']
 type Growth = EventOf<'text-delta'> | EventOf<'thought'>
 type Resolved = EventOf<'agent-prompt-resolved'>
-
-interface PartFrame {
-  readonly key: string
-  readonly turn: number | undefined
-  /** Grows with each change, so that a view draws again only what has changed. */
-  revision: number
+type Entries = EventOf<'plan'>['entries']
+type ToolParts = Map<string, PartFrame & ToolPart>
+/** The end of a turn whose beginning is not known, and its time. */
+interface LooseEnd {
+  readonly part: PartFrame & TurnEndPart
+  readonly ts: string
 }
 
-/** One part of a transcript. */
-export type Part = PartFrame & PartContent
+let lastKey = 0
 
-export type PartContent =
-  | { readonly type: 'prompt'; readonly text: string; readonly isUnsent: boolean }
-  | TextPart
-  | ToolPart
-  | RequestPart
-  | ({ readonly type: 'note' } & Note)
-  | { readonly type: 'turn-end'; readonly reason: EventOf<'turn-end'>['reason']; readonly seconds?: number }
-
-interface Note {
-  readonly tone: 'info' | 'warning' | 'error'
-  readonly text: string
-  readonly detail?: string | undefined
-}
-
-interface TextPart {
-  readonly type: 'text' | 'thought'
-  text: string
-  /** Nothing is added any more. */
-  isWhole: boolean
-}
-
-interface ToolPart {
-  readonly type: 'tool'
-  call: Tool
-}
-
-interface RequestPart {
-  readonly type: 'request'
-  readonly requestId: string
-  readonly request: Request
-  resolved?: Resolved
-}
-
-/** All steps of a tool call in one: absent members are those of the steps before. */
-export type Tool = Omit<ToolStep, 'type' | 'status'> & { readonly status?: ToolStep['status'] }
-
-/** A growing text is closed at the end of a paragraph beyond this size: what is closed is never rendered again. */
-const PARAGRAPH_CHARS = 1_500
-/** And here at any place: a text without paragraphs must not be rendered again for each word. */
-const LONGEST_CHARS = 6_000
-
-/** The transcript of a session, event by event. */
+/** The transcript of a session, or of its later events, event by event. What is before it can be put in front. */
 export class TranscriptModel {
-  readonly parts: Part[] = []
+  /** Grows at its end; another array when something was put in front. */
+  parts: Part[] = []
   /** What was prompted, oldest first. */
-  readonly prompts: string[] = []
-  /** The last plan of the agent. */
-  plan: EventOf<'plan'>['entries'] = []
+  prompts: string[] = []
   lastSeq = 0
-  readonly #tools = new Map<string, PartFrame & ToolPart>()
+  #plan: Entries | undefined
+  /** The calls of the newest turn, and of the oldest one: their first steps may be before all that is known. */
+  #tools: ToolParts = new Map()
+  #oldestTools = this.#tools
   readonly #requests = new Map<string, PartFrame & RequestPart>()
+  /** Answers to requests that are not known. */
+  readonly #looseAnswers = new Map<string, Resolved>()
   #turnStartedAt: number | undefined
+  #looseEnd: LooseEnd | undefined
+
+  /** The last plan of the agent. */
+  get plan(): Entries {
+    return this.#plan ?? []
+  }
 
   apply(event: SessionEvent): void {
     this.lastSeq = event.seq
     switch (event.type) {
       case 'user-prompt':
         this.#turnStartedAt = Date.parse(event.ts)
-        this.prompts.push(textOf(event.content))
-        this.#add(event, { type: 'prompt', text: textOf(event.content), isUnsent: event.sent === false })
+        this.#addPrompt(event)
         return
       case 'text-delta':
       case 'thought':
-        for (const text of pieces(event.text)) this.#grow({ ...event, text })
+        for (const text of growthPieces(event.text)) this.#grow({ ...event, text })
         return
       case 'tool-call':
       case 'tool-result':
         this.#applyTool(event)
         return
       case 'agent-prompt':
-        this.#request(event)
+        this.#addRequest(event)
         return
       case 'agent-prompt-resolved':
         this.#applyAnswer(event)
         return
       case 'plan':
-        this.plan = event.entries
+        this.#plan = event.entries
         return
       case 'turn-end':
-        this.#add(event, { type: 'turn-end', reason: event.reason, ...this.#seconds(event) })
-        this.#tools.clear()
+        this.#endTurn(event)
         return
       case 'error':
       case 'notice':
@@ -120,14 +97,32 @@ export class TranscriptModel {
     }
   }
 
-  #add<C extends PartContent>({ turn }: SessionEvent, content: C): PartFrame & C {
+  /** Puts the transcript of the events before these in front, which must not be used any more. */
+  prepend(earlier: TranscriptModel): void {
+    const moved = this.#takeTools(earlier)
+    this.#takeRequests(earlier)
+    this.#takeTurn(earlier)
+    this.#passFence(earlier.parts.at(-1))
+    const before = moved.size === 0 ? earlier.parts : earlier.parts.filter((part) => !moved.has(part))
+    this.parts = [...before, ...this.parts]
+    this.prompts = [...earlier.prompts, ...this.prompts]
+    this.#plan ??= earlier.#plan
+  }
+
+  #addPrompt(event: EventOf<'user-prompt'>): void {
+    const text = textOf(event.content)
+    this.prompts.push(text)
+    this.#add(event, { type: 'prompt', text, isUnsent: event.sent === false })
+  }
+
+  #add<C extends PartContent>({ seq, turn }: SessionEvent, content: C): PartFrame & C {
     this.#close()
-    const part = Object.assign({ key: `${this.parts.length}`, turn, revision: 0 }, content)
+    const part = Object.assign({ key: ++lastKey, seq, turn, revision: 0 }, content)
     this.parts.push(part)
     return part
   }
 
-  #request(event: EventOf<'agent-prompt'>): void {
+  #addRequest(event: EventOf<'agent-prompt'>): void {
     const { requestId, request } = event
     const content: RequestPart = { type: 'request', requestId, request }
     this.#requests.set(requestId, this.#add(event, content))
@@ -136,30 +131,31 @@ export class TranscriptModel {
   #grow(event: Growth): void {
     const type = event.type === 'thought' ? 'thought' : 'text'
     const last = this.parts.at(-1)
-    if (last?.type !== type || last.isWhole) {
-      this.#add(event, { type, text: event.text, isWhole: false })
-      return
+    if (last?.type !== type) {
+      this.#add(event, { type, text: event.text, fence: undefined, isWhole: false })
+    } else if (last.isWhole) {
+      this.#add(event, { type, text: event.text, fence: fenceAfter(last.text, last.fence), isWhole: false })
+    } else {
+      last.text += event.text
+      last.revision++
+      this.#split(last, event)
     }
-    last.text += event.text
-    last.revision++
-    this.#split(last, event)
   }
 
-  /** Closes what is long enough at its last paragraph, and lets a new part grow from the rest. */
+  /** Closes what is long enough, and lets a new part grow from the rest. */
   #split(part: TextPart, event: Growth): void {
-    if (part.text.length < PARAGRAPH_CHARS) return
-    const at = part.text.lastIndexOf('\n\n')
-    const isParagraph = at > 0 && !isInCode(part.text.slice(0, at))
-    if (!isParagraph && part.text.length < LONGEST_CHARS) return
-    const rest = isParagraph ? part.text.slice(at + 2) : ''
-    if (isParagraph) part.text = part.text.slice(0, at)
+    const split = splitOf(part.text, part.fence)
+    if (split === undefined) return
+    part.text = split.closed
     part.isWhole = true
-    if (rest !== '') this.#add(event, { type: part.type, text: rest, isWhole: false })
+    if (split.rest === '') return
+    const fence = fenceAfter(part.text, part.fence)
+    this.#add(event, { type: part.type, text: split.rest, fence, isWhole: false })
   }
 
   #close(): void {
     const last = this.parts.at(-1)
-    if (last !== undefined && (last.type === 'text' || last.type === 'thought')) last.isWhole = true
+    if (last !== undefined && isText(last)) last.isWhole = true
   }
 
   #applyTool(event: ToolStep): void {
@@ -176,53 +172,82 @@ export class TranscriptModel {
 
   #applyAnswer(event: Resolved): void {
     const part = this.#requests.get(event.requestId)
-    if (part === undefined) return
+    if (part === undefined) {
+      this.#looseAnswers.set(event.requestId, event)
+      return
+    }
     part.resolved = event
     part.revision++
   }
 
-  #seconds({ ts }: SessionEvent): { readonly seconds?: number } {
-    const started = this.#turnStartedAt
-    return started === undefined ? {} : { seconds: Math.max(0, Math.round((Date.parse(ts) - started) / 1_000)) }
+  #endTurn(event: EventOf<'turn-end'>): void {
+    const { reason, ts } = event
+    const seconds = secondsFrom(this.#turnStartedAt, ts)
+    const part = this.#add<TurnEndPart>(event, { type: 'turn-end', reason, seconds })
+    if (seconds === undefined) this.#looseEnd = { part, ts }
+    this.#tools = new Map()
   }
-}
 
-type NoteEvent = EventOf<
-  'error' | 'notice' | 'runtime-warning' | 'repair' | 'checkpoint-skipped' | 'rewound' | 'session-stopped'
->
-
-function noteOf(event: NoteEvent): Note {
-  switch (event.type) {
-    case 'error':
-      return { tone: 'error', text: event.message, detail: event.stderrTail }
-    case 'notice':
-      return { tone: event.severity, text: event.text }
-    case 'runtime-warning':
-      return { tone: 'warning', text: event.message }
-    case 'repair':
-      return { tone: 'warning', text: event.detail }
-    case 'checkpoint-skipped':
-      return { tone: 'warning', text: `Files were not recorded: ${event.reason}`, detail: event.detail }
-    case 'rewound':
-      return { tone: 'info', text: `${event.files} files were set back` }
-    case 'session-stopped':
-      return {
-        tone: event.failure ? 'error' : 'info',
-        text: `Ended: ${event.stopReason}`,
-        detail: event.failure?.summary,
+  /**
+   * A call of which a later step is shown already stays there: nothing moves below a reader.
+   * @returns the parts that must not be shown a second time
+   */
+  #takeTools(earlier: TranscriptModel): ReadonlySet<Part> {
+    const moved = new Set<Part>()
+    for (const [id, first] of earlier.#tools) {
+      const later = this.#oldestTools.get(id)
+      if (later === undefined) {
+        this.#oldestTools.set(id, first)
+        continue
       }
+      later.call = { ...first.call, ...later.call }
+      later.revision++
+      moved.add(first)
+    }
+    // Otherwise the earlier events are of the same turn.
+    if (earlier.#oldestTools !== earlier.#tools) this.#oldestTools = earlier.#oldestTools
+    return moved
+  }
+
+  #takeRequests(earlier: TranscriptModel): void {
+    for (const [id, part] of earlier.#requests) {
+      this.#requests.set(id, part)
+      const answer = this.#looseAnswers.get(id)
+      if (answer === undefined) continue
+      this.#looseAnswers.delete(id)
+      this.#applyAnswer(answer)
+    }
+    for (const [id, answer] of earlier.#looseAnswers) this.#looseAnswers.set(id, answer)
+  }
+
+  #takeTurn(earlier: TranscriptModel): void {
+    const end = this.#looseEnd
+    if (end !== undefined) {
+      end.part.seconds = secondsFrom(earlier.#turnStartedAt, end.ts)
+      end.part.revision++
+    }
+    this.#looseEnd = end?.part.seconds === undefined ? (end ?? earlier.#looseEnd) : earlier.#looseEnd
+    this.#turnStartedAt ??= earlier.#turnStartedAt
+  }
+
+  /** A block of code that is open at the end of what comes in front goes on in the first parts of the same text. */
+  #passFence(last: Part | undefined): void {
+    if (last === undefined || !isText(last)) return
+    let fence = fenceAfter(last.text, last.fence)
+    for (const part of this.parts) {
+      if (part.type !== last.type || !isText(part) || part.fence === fence) return
+      part.fence = fence
+      part.revision++
+      fence = fenceAfter(part.text, fence)
+    }
   }
 }
 
-/** One event may bring a megabyte: it grows by pieces, as if it came in several events. No pair of surrogates is separated. */
-function pieces(text: string): readonly string[] {
-  return text.length <= LONGEST_CHARS ? [text] : (text.match(PIECE) ?? [])
+const isText = (part: Part): part is PartFrame & TextPart => part.type === 'text' || part.type === 'thought'
+
+function secondsFrom(startedAt: number | undefined, ts: string): number | undefined {
+  return startedAt === undefined ? undefined : Math.max(0, Math.round((Date.parse(ts) - startedAt) / 1_000))
 }
-
-const PIECE = new RegExp(`[^]{1,${LONGEST_CHARS / 2}}`, 'gu')
-
-/** Whether a text ends inside a fenced block of code. */
-const isInCode = (text: string): boolean => (text.match(/^\s*(```|~~~)/gm)?.length ?? 0) % 2 === 1
 
 const textOf = (content: EventOf<'user-prompt'>['content']): string =>
   content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n')

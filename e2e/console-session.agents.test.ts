@@ -64,7 +64,7 @@ test('15.4 a prompt interrupts the running turn, by key and by button', needs('c
   await page.getByRole('textbox', { name: 'Prompt' }).fill('instead of the second')
   await page.getByRole('button', { name: 'Interrupt and send' }).click()
   await transcript(page).getByText('echo: instead of the second').waitFor()
-  expect(await transcript(page).getByText('cancelled').count()).toBe(2)
+  expect(await transcript(page).getByText('Interrupted').count()).toBe(2)
 })
 
 test('15.4 the arrows go through the earlier prompts, and leave alone what is written', needs('chromium'), async () => {

@@ -1,6 +1,12 @@
 import { createRequire } from 'node:module'
 import { defined } from '@agentproto/contracts'
-import type { HomeWriter } from './home/home-record.js'
+
+/** An agentproto, as the homes that it writes name it. */
+export interface HomeWriter {
+  readonly version: string
+  /** The commit of which it was built, where the build knows it. */
+  readonly build?: string
+}
 
 /** Set in a bundle that was built of a commit. */
 declare const AGENTPROTO_BUILD: string | undefined

@@ -10,7 +10,7 @@ import {
   parseJson,
 } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
-import { thisAgentproto } from '../version.js'
+import { type HomeWriter, thisAgentproto } from '../version.js'
 import { HOME_FORMAT } from './home-steps.js'
 
 /** What `home.json` says: the format of the files of a home, and which agentproto wrote it. */
@@ -25,12 +25,6 @@ export interface HomeRecord {
   readonly upgrades: readonly HomeUpgrade[]
   /** The backup of a step to this format that is not finished. Nothing else may read the home until it is. */
   readonly pending?: string
-}
-
-export interface HomeWriter {
-  readonly version: string
-  /** The commit of which it was built, where the build knows it. */
-  readonly build?: string
 }
 
 /** One upgrade of a home, from one format to the next. */

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AgentprotoError, type Clock, isAgentprotoError, systemClock } from '@agentproto/contracts'
+import { type HomeWriter, thisAgentproto } from '../version.js'
 import { type HomeLock, lockHome } from './home-lock.js'
-import { assertHomeReadable, type HomeWriter } from './home-record.js'
+import { assertHomeReadable } from './home-record.js'
 import { HOME_FORMAT } from './home-steps.js'
 import { upgradeHome } from './upgrade-home.js'
-import { thisAgentproto } from '../version.js'
 
 export interface OpenHomeOptions {
   /** Default: this agentproto. */

@@ -9,17 +9,11 @@ import {
   parseJson,
 } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
+import type { HomeWriter } from '../version.js'
 import { type HomeBackup, homeBackups, isBackupFolder, staleBackups } from './home-backups.js'
 import { type HomeDisk, nodeDisk } from './home-disk.js'
 import { assertOwnPath, folderOf, homeFiles, isFolder, strange } from './home-files.js'
-import {
-  assertHomeReadable,
-  homeInvalid,
-  type HomeRecord,
-  homeRecordText,
-  type HomeUpgrade,
-  type HomeWriter,
-} from './home-record.js'
+import { assertHomeReadable, homeInvalid, type HomeRecord, homeRecordText, type HomeUpgrade } from './home-record.js'
 import { type FileChange, HOME_STEPS, type HomeStep } from './home-steps.js'
 
 export interface UpgradeOptions {

@@ -74,10 +74,12 @@ function buildCommit(): string | undefined {
 }
 
 const startedAt = Date.now() - 1
-let bundlesLeft = 4
+let bundlesLeft = 5
 
 copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
 for (const name of ['egress-relay.mjs', 'sandbox-probe.mjs']) copyIn(`../sandbox/bin/${name}`, `bin/${name}`)
+// It is started by the runtime, and lives through upgrades: all of it is in one file.
+copyIn('../keeper/bin/agentproto-keeper.mjs', 'bin/agentproto-keeper.mjs')
 // It finds its native module where this package is installed, if the platform has one.
 copyIn('../adapter-pty-repl/bin/pty-host.mjs', 'bin/pty-host.mjs')
 copyIn('../adapters/catalog', 'catalog')
@@ -133,6 +135,8 @@ export default defineConfig([
     },
   },
   { ...bundle, entry: { 'demo-agent': '../demo-agent/src/demo-agent.ts' } },
+  // Nothing but Node's own modules is in it, so it needs no `require`.
+  { ...bundle, banner: {}, entry: { 'agentproto-keeper': '../keeper/src/agentproto-keeper.ts' } },
 ])
 
 /**

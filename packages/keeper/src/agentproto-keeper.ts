@@ -24,13 +24,20 @@ process.chdir(folder)
 // A fault in one place must not end the agents of all others.
 process.on('uncaughtException', logFault)
 process.on('SIGHUP', () => {})
-await start()
+try {
+  await start()
+} catch (error) {
+  logFault(error)
+  end('failed')
+}
 
 async function start(): Promise<void> {
   const server = createServer()
+  // Before any gateway can find the socket.
+  const secret = homeSecret()
   const number = await listenAlone(server)
   if (number === undefined) return end('taken')
-  const options = { secret: homeSecret(), build: buildOf(), bounds: boundsFrom(bounds), clock }
+  const options = { secret, build: buildOf(), bounds: boundsFrom(bounds), clock }
   const keeper = new Keeper({ ...options, onEmpty: () => process.exit() })
   server.on('connection', (socket) => keeper.accept(socket))
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -75,15 +75,14 @@ export async function openKeeper(options: KeeperOptions): Promise<HomeKeeper> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const keeper = await connectKeeper(options)
     if (keeper) return keeper
-    await startKeeper(options.folder, options.bounds ?? {})
+    await startKeeper(options.folder, options.bounds ?? {}, options.clock ?? systemClock)
   }
   throw unavailable('it ends again and again')
 }
 
 /** As `openKeeper`, but starts none. @returns undefined when none is alive. @throws `keeper_unavailable` */
-export async function connectKeeper(options: KeeperOptions): Promise<HomeKeeper | undefined> {
-  const keeper = await ConnectedKeeper.connect(options, 'controller')
-  return keeper
+export function connectKeeper(options: KeeperOptions): Promise<HomeKeeper | undefined> {
+  return ConnectedKeeper.connect(options, 'controller')
 }
 
 /** Looks at the keeper of a folder beside its controller. @returns undefined when none is alive. @throws `keeper_unavailable` */

@@ -21,8 +21,14 @@ export function makeFolder(folder: string): void {
     throw unavailable(`its folder is not a private folder of this user (mode 0700): ${folder}`)
 }
 
-/** The secret of the home's keepers, which its folder hides from other users. */
-export const readSecret = (folder: string): string => readFileSync(`${folder}/${SECRET_FILE}`, 'latin1')
+/** The secret of the home's keepers, which its folder hides from other users. @throws `keeper_unavailable` */
+export function readSecret(folder: string): string {
+  try {
+    return readFileSync(`${folder}/${SECRET_FILE}`, 'latin1')
+  } catch (error) {
+    throw unavailable(`its secret cannot be read: ${folder}/${SECRET_FILE}`, error)
+  }
+}
 
 /** Connects to the newest keeper of a folder; undefined when none is alive. @throws `keeper_unavailable` */
 export async function connectNewest(folder: string): Promise<Socket | undefined> {

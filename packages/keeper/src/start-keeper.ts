@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Clock } from '@agentproto/contracts'
 import type { Bounds } from './program/bounds.js'
 import { unavailable } from './wire-connection.js'
 
 /** Here, and in the bundle of the command line. */
 const PROGRAM = fileURLToPath(new URL('../bin/agentproto-keeper.mjs', import.meta.url))
+/** How long it may take to listen, in milliseconds. */
+const START_MS = 15_000
 /** It waits for pipes: a compiler would only cost memory. */
 const NODE_FLAGS = ['--jitless', '--no-expose-wasm', '--max-semi-space-size=1', '--v8-pool-size=0']
 
@@ -13,12 +16,12 @@ const NODE_FLAGS = ['--jitless', '--no-expose-wasm', '--max-semi-space-size=1', 
  * one listens.
  * @throws `keeper_unavailable`
  */
-export async function startKeeper(folder: string, bounds: Partial<Bounds>): Promise<void> {
-  const word = await firstWord(folder, bounds)
+export async function startKeeper(folder: string, bounds: Partial<Bounds>, clock: Clock): Promise<void> {
+  const word = await firstWord(folder, bounds, clock)
   if (word !== 'ready' && word !== 'taken') throw unavailable(`it does not start (${word})`)
 }
 
-function firstWord(folder: string, bounds: Partial<Bounds>): Promise<string> {
+function firstWord(folder: string, bounds: Partial<Bounds>, clock: Clock): Promise<string> {
   return new Promise((resolve) => {
     const keeper = spawn(process.execPath, [...NODE_FLAGS, PROGRAM, folder, JSON.stringify(bounds)], {
       cwd: folder,
@@ -26,9 +29,14 @@ function firstWord(folder: string, bounds: Partial<Bounds>): Promise<string> {
       env: smallEnvironment(),
       stdio: ['ignore', 'pipe', 'ignore'],
     })
+    const timer = clock.after(START_MS, () => {
+      keeper.kill('SIGKILL')
+      resolve(`no answer within ${START_MS / 1000} s`)
+    })
     keeper.once('error', (error) => resolve(error.message))
     keeper.once('close', (code, signal) => resolve(`exit ${signal ?? code}`))
     keeper.stdout.once('data', (chunk: Buffer) => {
+      timer.cancel()
       resolve(chunk.toString('latin1').trim())
       keeper.stdout.destroy()
       keeper.unref()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { KeptAgent, Launch } from '@agentproto/contracts/agent'
 import { connectKeeper, lookAtKeeper, openKeeper } from '@agentproto/keeper'
 import type { HomeKeeper, KeeperOptions } from '@agentproto/keeper'
@@ -71,6 +71,14 @@ test('16.1 the socket and the secret are private, and a folder that is not is re
   mkdirSync(open)
   chmodSync(open, 0o755)
   await expect(openKeeper({ folder: open, orphanMs: 1 })).rejects.toMatchObject({ code: 'keeper_unavailable' })
+})
+
+test('16.1 a keeper that cannot start is reported, and no process is left', async () => {
+  const folder = keeperFolder()
+  mkdirSync(folder, { mode: 0o700 })
+  writeFileSync(`${folder}/secret`, 'damaged', { mode: 0o600 })
+  await expect(openKeeper({ folder, orphanMs: 1 })).rejects.toMatchObject({ code: 'keeper_unavailable' })
+  expect(readdirSync(folder).filter((name) => name.endsWith('.sock'))).toEqual([])
 })
 
 test('16.1 a home with a path longer than that of a socket has a keeper', async () => {

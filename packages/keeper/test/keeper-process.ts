@@ -23,10 +23,10 @@ export async function startProgram(folder: string, bounds: object = {}) {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const [word] = (await once(child.stdout, 'data')) as [Buffer]
+  const [word]: unknown[] = await once(child.stdout, 'data')
   return {
     child,
-    word: word.toString().trim(),
+    word: String(word).trim(),
     secret: readFileSync(`${folder}/secret`, 'latin1'),
     ended,
     connect: (): Promise<Socket> => connected(`${folder}/1.sock`),

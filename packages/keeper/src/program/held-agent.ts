@@ -63,11 +63,11 @@ export class HeldAgent {
 
   /** What `list` says. */
   describe(): object {
-    const range = ([name, { first, next, intake }]: [string, RetainedStream]): [string, object] => [
-      name,
-      { first, next, ended: this.ended[name as StreamName], intake },
-    ]
-    const streams = Object.fromEntries(Object.entries(this.streams).map(range))
+    const range = (name: StreamName): object => {
+      const { first, next, intake } = this.streams[name]
+      return { first, next, ended: this.ended[name], intake }
+    }
+    const streams = { stdin: range('stdin'), stdout: range('stdout'), stderr: range('stderr') }
     const { key, facts, isBusy: busy, exit } = this
     return { key, pid: this.#pid, startTime: this.#startTime, facts, busy, delivered: this.#delivered, streams, exit }
   }

@@ -156,8 +156,8 @@ test('what each package exports', () => {
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
       ContinuationOptions DescribeAgent DescribedAgent FirstStarts LaunchOptions LaunchProvisioning
       Session SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent
-      TranscriptTurn declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli locateAgent
-      sessionPolicy
+      TranscriptTurn adoptAgent declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli
+      locateAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
@@ -222,8 +222,8 @@ test('what each package exports', () => {
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces KeptProcess LineSplitter
       MAX_LINE_BYTES MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkFolder
-      checkLaunch commandFor endProcesses findExecutable findMarkedProcesses healPath identify
-      isSecretName keptProcess spawnAgentProcess spawnFailure
+      checkLaunch commandFor endProcesses environmentOf findExecutable findMarkedProcesses healPath
+      identify isSecretName keptProcess spawnAgentProcess spawnFailure
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp

@@ -1,6 +1,6 @@
 import type { AllowedAdapter } from '@agentproto/arm-proprietary'
 import type { Clock } from '@agentproto/contracts'
-import type { ArmLimits } from '@agentproto/contracts/agent'
+import type { AgentKeeper, ArmLimits } from '@agentproto/contracts/agent'
 import type { SecretDeclaration } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
@@ -41,6 +41,8 @@ export interface AgentHost {
   readonly sharedProcesses?: SharedProcesses
   /** Keeps the first starts of an agent apart where its manifest asks for it; without it, all start side by side. */
   readonly firstStarts?: FirstStarts
+  /** Holds the pipes of agents, so that they outlive this host; without it, agents end with it. */
+  readonly keeper?: AgentKeeper
   /** Store of the secrets that manifests declare. Default: the store of `home`. */
   readonly secrets?: Secrets
   /** Checks whether agents are set up and logged in; without it, an agent that needs a setup is refused. */

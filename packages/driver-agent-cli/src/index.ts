@@ -7,6 +7,7 @@ export type { AgentCliClient, TranscriptTurn } from '@agentproto/contracts/agent
 export type { Session } from './session/session.js'
 export type { SessionCallbacks } from './session/session-sink.js'
 export { sessionPolicy } from './session/session-policy.js'
+export { adoptAgent } from './launch/adopt-agent.js'
 export { launchAgent } from './launch/launch-agent.js'
 export type { LaunchOptions } from './launch/launch-options.js'
 export { declaredSecrets } from './launch/declared-secrets.js'

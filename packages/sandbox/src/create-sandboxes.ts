@@ -21,6 +21,8 @@ export interface SandboxesOptions {
 /** A launch that may be started, and what the session reports about it. */
 export interface ConfinedLaunch extends Omit<PreparedLaunch, 'enforced' | 'reason'> {
   readonly sandbox: SessionSandbox
+  /** Whether the agent needs something that this host holds: what {@link release} frees. */
+  readonly isHeld: boolean
   release(): Promise<void>
 }
 
@@ -64,7 +66,8 @@ export function createSandboxes(options: SandboxesOptions = {}): Sandboxes {
   async function confine(profile: ConfinementProfile, request: SandboxRequest): Promise<ConfinedLaunch> {
     const { provider: name } = profile
     if (profile.readOnly) throw readOnly(name)
-    const { launch, enforced, reason, warnings, isRequired, release = async () => {} } = await prepare(profile, request)
+    const prepared = await prepare(profile, request)
+    const { launch, enforced, reason, warnings, isRequired, release = async () => {} } = prepared
     const isMissed = isRequired && !enforced
     if (isMissed && whenUnavailable === 'refuse') {
       await release()
@@ -79,6 +82,7 @@ export function createSandboxes(options: SandboxesOptions = {}): Sandboxes {
         ...warnings,
         ...limited.warnings,
       ],
+      isHeld: prepared.release !== undefined,
       release,
     }
   }

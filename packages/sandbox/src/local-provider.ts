@@ -43,7 +43,7 @@ export function createLocalProvider(ownNames: readonly string[]): SandboxProvide
     const inside = await prepareExtras(files, { list: profile.network?.egress ?? [], ownNames })
     const args = bubblewrapArgs({ isolation, files, extras: inside.extras, cwd: launch.cwd })
     const found = await probeSandbox(file, args, files).catch(async (thrown: unknown) => {
-      await inside.release()
+      await inside.release?.()
       throw thrown
     })
     const gaps = [...files.gaps, ...programGaps(profile), ...(reason === undefined ? [] : [reason]), ...found]
@@ -52,7 +52,7 @@ export function createLocalProvider(ownNames: readonly string[]): SandboxProvide
       enforced: gaps.length === 0,
       ...(gaps.length === 0 ? {} : { reason: gaps.join('; ') }),
       warnings: [...files.warnings, ...ingressWarnings(profile)],
-      release: inside.release,
+      ...defined({ release: inside.release }),
     }
   }
 
@@ -85,13 +85,14 @@ interface Extras {
   readonly extras: readonly { readonly from: string; readonly at: string }[]
   /** Whether the egress proxy runs. */
   readonly proxied: boolean
-  release(): Promise<void>
+  /** Absent where nothing was created. */
+  readonly release: (() => Promise<void>) | undefined
 }
 
 /** Creates what does not exist on the host: texts as files, and the egress proxy of a sandbox without a network. */
 async function prepareExtras({ texts }: FilePolicy, egress: EgressRules): Promise<Extras> {
   const proxied = egress.list.length > 0
-  if (!proxied && texts.length === 0) return { extras: [], proxied, release: async () => {} }
+  if (!proxied && texts.length === 0) return { extras: [], proxied, release: undefined }
   const scratch = await mkdtemp(join(shortFolder(), 'agentproto-'))
   const socket = join(scratch, 'egress')
   let proxy: EgressProxy | undefined

@@ -72,6 +72,18 @@ export function identify(pid: number, table = processTable): AgentProcessInfo | 
   return row && { pid: row.pid, startTime: row.startTime }
 }
 
+/** The environment that a process was executed with; undefined where the platform does not show it. */
+export function environmentOf({ pid, startTime }: AgentProcessInfo): Readonly<Record<string, string>> | undefined {
+  const text = existsSync('/proc/self/stat') ? readProc(pid, 'environ')?.toString('utf8') : undefined
+  // After the reading: the pid may have become that of another process.
+  if (text === undefined || identify(pid)?.startTime !== startTime) return undefined
+  const pairs = text.split('\0').flatMap((pair) => {
+    const at = pair.indexOf('=')
+    return at > 0 ? [[pair.slice(0, at), pair.slice(at + 1)] as const] : []
+  })
+  return Object.fromEntries(pairs)
+}
+
 /** Parses `/proc/PID/stat`; the command in parentheses may itself hold spaces and parentheses. */
 export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

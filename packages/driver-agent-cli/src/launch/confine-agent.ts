@@ -67,6 +67,7 @@ const unconfined = (launch: Launch, { provider }: SandboxProfile, reason: string
   sandbox: { provider, enforced: false, reason },
   warnings: [],
   plain: true,
+  isHeld: false,
   release: async () => {},
 })
 

@@ -1,4 +1,4 @@
-import { type AgentInfo, AgentprotoError, defined, systemClock } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import {
   type AgentSink,
   type ArmConnection,
@@ -12,9 +12,11 @@ import {
 } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import { endProcesses, findMarkedProcesses } from '@agentproto/subprocess'
 import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from '../agent-host.js'
 import { confineAgent } from './confine-agent.js'
+import { endsWithGateway, hostFacts, type LaunchFacts, mayKeep } from './keep-agent.js'
 import { guardLaunch } from './launch-guard.js'
 import type { LaunchOptions } from './launch-options.js'
 import { type LaunchPlan, planLaunch } from './launch-plan.js'
@@ -25,7 +27,7 @@ import { StartedAgent } from './running-agent.js'
 import { TimeLimit } from './time-limit.js'
 import { checkedDirectories } from './working-directories.js'
 
-const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
+export const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
 const NOT_LAUNCHED = { command: '', args: [] }
 
 /**
@@ -85,17 +87,19 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
     ...defined({ profile }),
   }
   const { timeoutMs } = adapter.sandbox.limits
-  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, clock)
-  return { plan, arm, directories, guard, confined, connecting, limit, clock }
+  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, { clock })
+  const keeping = mayKeep({ manifest, host, arm, confined })
+  return { plan, keeping, arm, directories, guard, confined, connecting, limit, clock }
 }
 
 async function openAgent(
-  { plan, arm, directories, guard, confined, connecting, limit, clock }: PreparedLaunch,
+  prepared: PreparedLaunch,
   manifest: AgentCliManifest,
   options: LaunchOptions,
 ): Promise<RunningAgent> {
-  const { host, signal, mcpServers, trace } = options
-  const connection = await connector(manifest, host, { arm, confined }).connect(connecting)
+  const { plan, directories, guard, confined, limit, clock } = prepared
+  const { signal, mcpServers, trace } = options
+  const { connection, isKept, warnings } = await connect(prepared, manifest, options)
   const origin = reachable(plan.origin, options, connection.info)
   const opening = { ...directories, mcpServers, origin, ...defined({ meta: plan.meta, trace }) }
   const redacted = guard.sink(options.sink)
@@ -108,12 +112,49 @@ async function openAgent(
     clock,
     sandbox: confined.sandbox,
     instructed: plan.instructed,
-    warnings: [...guard.warnings, ...confined.warnings],
+    kept: isKept,
+    warnings,
     release: () => {
       limit?.cancel()
       return confined.release()
     },
   })
+}
+
+interface Connected {
+  readonly connection: ArmConnection
+  readonly isKept: boolean
+  /** Of the launch. */
+  readonly warnings: readonly string[]
+}
+
+/** With the keeper where the agent may be kept. A keeper that cannot be reached costs no start. */
+async function connect(
+  { plan, arm, guard, confined, connecting, keeping, limit, clock }: PreparedLaunch,
+  manifest: AgentCliManifest,
+  { host, sessionId }: LaunchOptions,
+): Promise<Connected> {
+  const warnings = [...guard.warnings, ...confined.warnings, ...keeping.warnings]
+  const direct = connector(manifest, host, { arm, confined })
+  if (!keeping.isKept || !host.keeper) return { connection: await direct.connect(connecting), isKept: false, warnings }
+  const facts: LaunchFacts = {
+    sandbox: confined.sandbox,
+    isPlain: confined.plain,
+    isInstructed: plan.instructed,
+    warnings,
+    startedAt: clock.now(),
+    timeoutMs: limit?.ms,
+  }
+  try {
+    const keep = { keeper: host.keeper, key: sessionId, host: hostFacts(facts) }
+    return { connection: await arm.connect({ ...connecting, keep }), isKept: true, warnings }
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || thrown.code !== 'keeper_unavailable') throw thrown
+    // It may have been lost after the spawn.
+    await endProcesses(findMarkedProcesses(sessionId), connecting.limits, clock)
+    const reason = `${endsWithGateway('its keeper cannot be reached')} ${thrown.message}`
+    return { connection: await direct.connect(connecting), isKept: false, warnings: [...warnings, reason] }
+  }
 }
 
 /** The arm, or the processes that agents of this kind share. A process that is confined for one session is not shared. */
@@ -132,7 +173,7 @@ function reachable(origin: SessionOrigin, { loadInstead }: LaunchOptions, { capa
 }
 
 /** An adapter without files: its manifest refers to none, or the caller has read them. */
-function bare(manifest: AgentCliManifest, { sandbox }: LaunchOptions): LoadedAgentCli {
+export function bare(manifest: AgentCliManifest, { sandbox }: LaunchOptions): LoadedAgentCli {
   const isWhole = manifest.sandbox.from === 'inline' && manifest.runner?.from !== 'file'
   const profile = sandbox ?? (isWhole ? manifest.sandbox.profile : undefined)
   if (profile !== undefined) return { path: '', directory: '', manifest, sandbox: profile }

@@ -38,6 +38,15 @@ export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
   return new LaunchGuard(launch, redactor, provided)
 }
 
+/** The guard of an agent that an earlier host has launched: nothing is checked again, but its secrets are kept out again. */
+export async function guardAdopted(launch: GuardedLaunch): Promise<LaunchGuard> {
+  const { host, adapter } = launch
+  const declared = await declaredSecrets(adapter)
+  if (declared.length === 0) return new LaunchGuard(launch, host.redactor, NOTHING)
+  const { secrets, redactor } = await secretsOf(host)
+  return new LaunchGuard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
+}
+
 /** Whether something can be known of a login before the agent is started. */
 const isWatched = ({ login, refresh, expiry }: Auth): boolean =>
   refresh !== undefined || expiry !== undefined || login?.completesWhen !== undefined

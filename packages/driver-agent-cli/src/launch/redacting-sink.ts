@@ -25,6 +25,18 @@ export class RedactingSink implements AgentSink {
     return clean.length === 0 ? undefined : this.#inner.emit(clean)
   }
 
+  /** What is held back is given up: it would be lost with this host, and is no longer a part of what comes next. */
+  mark(): number | Promise<void> {
+    const held: AgentSignal[] = []
+    this.#end(held)
+    const stored = held.length > 0 ? this.#inner.emit(held) : undefined
+    return stored ?? this.#inner.mark?.() ?? 0
+  }
+
+  answered(request: AgentRequest): void {
+    this.#inner.answered?.(this.#redactor.redactData(request))
+  }
+
   ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
     return this.#inner.ask(this.#redactor.redactData(request), signal)
   }

@@ -34,6 +34,8 @@ export interface StartedAgentOptions {
   readonly sandbox: SessionSandbox
   /** The instructions went by a channel of the agent's own. */
   readonly instructed: boolean
+  /** It outlives its host. */
+  readonly kept?: boolean
   /** Frees what was made for the process, once it is gone. Idempotent. */
   readonly release: () => Promise<void>
 }
@@ -44,6 +46,7 @@ export class StartedAgent implements RunningAgent {
   readonly process?: AgentProcessInfo
   readonly sandbox: SessionSandbox
   readonly instructed: boolean
+  readonly kept: boolean
   readonly warnings: readonly string[]
   readonly ended: Promise<AgentEnd>
   readonly #release: () => Promise<void>
@@ -54,9 +57,10 @@ export class StartedAgent implements RunningAgent {
   #stopping: Promise<ProcessExit> | undefined
 
   constructor(connection: ArmConnection, session: ArmSession, options: StartedAgentOptions) {
-    const { clock, info, ended, sandbox, instructed, warnings, release } = options
+    const { clock, info, ended, sandbox, instructed, kept = false, warnings, release } = options
     this.#release = release
     this.instructed = instructed
+    this.kept = kept
     this.sandbox = sandbox
     this.#connection = connection
     this.#session = session
@@ -84,6 +88,14 @@ export class StartedAgent implements RunningAgent {
       throw refused
     }
     if (this.#turn === turn) this.#turn = undefined
+  }
+
+  /** A turn that an earlier host has begun. */
+  protected goOn(turn: Promise<void>): void {
+    this.#turn = turn
+    void turn.then(() => {
+      if (this.#turn === turn) this.#turn = undefined
+    })
   }
 
   cancel(): Promise<void> {

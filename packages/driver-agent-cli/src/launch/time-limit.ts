@@ -11,15 +11,19 @@ import type { AgentHost } from '../agent-host.js'
 
 /** `limits.timeout_ms` of a sandbox (AIP-36): when the time is over, the agent is ended and its end reported as `timeout`. */
 export class TimeLimit {
-  readonly #ms: number
+  /** The whole limit, in milliseconds. */
+  readonly ms: number
+  readonly #remainingMs: number
   readonly #clock: Clock
   readonly #termGraceMs: number
   readonly #message: string
   #isOver = false
   #timer: Timer | undefined
 
-  constructor(ms: number, { limits }: AgentHost, clock: Clock) {
-    this.#ms = ms
+  /** @param elapsedMs how long the agent has run already, in milliseconds */
+  constructor(ms: number, { limits }: AgentHost, { clock, elapsedMs = 0 }: { clock: Clock; elapsedMs?: number }) {
+    this.ms = ms
+    this.#remainingMs = Math.max(0, ms - elapsedMs)
     this.#clock = clock
     this.#termGraceMs = limits?.termGraceMs ?? DEFAULT_ARM_LIMITS.termGraceMs
     this.#message = `The agent was ended: it ran for the ${ms} ms of limits.timeout_ms of its sandbox`
@@ -30,6 +34,8 @@ export class TimeLimit {
     return {
       emit: (batch) => inner.emit(this.#isOver ? batch.map(asTimeout) : batch),
       ask: (request, signal) => inner.ask(request, signal),
+      mark: () => inner.mark?.() ?? 0,
+      answered: (request) => inner.answered?.(request),
     }
   }
 
@@ -37,7 +43,7 @@ export class TimeLimit {
   start(connection: ArmConnection, sink: AgentSink): Promise<AgentEnd> {
     // An agent behind a URL has no process that ends: for it, the limit is the end.
     const timeout = new Promise<AgentEnd>((resolve) => {
-      this.#timer = this.#clock.after(this.#ms, () => void this.#end(connection, sink).then(resolve))
+      this.#timer = this.#clock.after(this.#remainingMs, () => void this.#end(connection, sink).then(resolve))
     })
     const ended = connection.ended.then((end) => (this.#isOver ? this.#timedOut(end) : end))
     return connection.process === undefined ? Promise.race([ended, timeout]) : ended

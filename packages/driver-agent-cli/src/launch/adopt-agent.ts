@@ -1,0 +1,128 @@
+import { defined, systemClock } from '@agentproto/contracts'
+import {
+  type AdoptedAgent,
+  type AdoptedSession,
+  type ArmAdoptOptions,
+  type ArmConnection,
+  DEFAULT_ARM_LIMITS,
+  type KeptAgent,
+  type Launch,
+  type RunningTurn,
+} from '@agentproto/contracts/agent'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import { environmentOf } from '@agentproto/subprocess'
+import { agentEnvironment } from './agent-environment.js'
+import { type LaunchFacts, notAdoptable, readLaunchFacts } from './keep-agent.js'
+import { bare, DEFAULT_CLIENT } from './launch-agent.js'
+import { guardAdopted, type LaunchGuard } from './launch-guard.js'
+import type { LaunchOptions } from './launch-options.js'
+import { planLaunch } from './launch-plan.js'
+import { loadArm } from './load-arm.js'
+import { StartedAgent, type StartedAgentOptions } from './running-agent.js'
+import { TimeLimit } from './time-limit.js'
+
+/**
+ * Goes on with the agent of a session that an earlier host has launched with a keeper. Nothing is spawned, checked or opened
+ * again; `origin` is of no account. A rejection leaves the agent running.
+ * @returns undefined when no agent of the session is kept
+ * @throws `not_adoptable`, `keeper_unavailable`, `protocol_unsupported`
+ */
+export async function adoptAgent(
+  manifest: AgentCliManifest,
+  options: LaunchOptions,
+): Promise<AdoptedAgent | undefined> {
+  const agent = await options.host.keeper?.adopt(options.sessionId)
+  if (!agent) return undefined
+  const facts = readLaunchFacts(agent.facts)
+  const { guard, connecting, adopt } = await prepareAdoption(manifest, agent, { ...options, facts })
+  const { clock } = connecting
+  const limit = timeLimit(facts, options, connecting)
+  const redacted = guard.sink(options.sink)
+  const sink = limit?.sink(redacted) ?? redacted
+  const { connection, session } = await adopt(connecting, sink)
+  let begin = (): void => {}
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  const ended = limit ? begun.then(() => limit.start(connection, sink)) : connection.ended
+  return new TakenOverAgent(connection, session, {
+    begin,
+    info: guard.info(connection.info),
+    ended: ended.then((end) => guard.end(end)),
+    clock,
+    sandbox: facts.sandbox,
+    instructed: facts.isInstructed,
+    kept: true,
+    warnings: facts.warnings,
+    release: async () => limit?.cancel(),
+  })
+}
+
+type Adopting = LaunchOptions & { readonly facts: LaunchFacts }
+
+async function prepareAdoption(manifest: AgentCliManifest, agent: KeptAgent, options: Adopting) {
+  const { host, signal, facts } = options
+  const { arm, profile } = await loadArm(manifest, { ...options, origin: { how: 'new' } })
+  if (!arm.adopt) throw notAdoptable(`its protocol, ${arm.protocol}, does not allow it`)
+  const adapter = options.adapter ?? bare(manifest, options)
+  const guard = await guardAdopted({ host, adapter, workspace: options.workspaceSlug, env: options.env, signal })
+  const env = environmentOf(agent.process) ?? expectedEnvironment(manifest, guard, options)
+  guard.learn(env)
+  const { cwd, additionalDirectories } = options
+  const launch: Launch = { command: '', args: [], cwd, additionalDirectories, env, marker: options.sessionId }
+  const connecting: ArmAdoptOptions = {
+    agent,
+    launch,
+    limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
+    clock: host.clock ?? systemClock,
+    signal,
+    client: host.client ?? DEFAULT_CLIENT,
+    serve: facts.isPlain ? (options.serve ?? {}) : {},
+    ...defined({ profile }),
+  }
+  return { guard, connecting, adopt: arm.adopt.bind(arm) }
+}
+
+/** Where the environment of a process cannot be read: as it would be launched now. */
+function expectedEnvironment(
+  manifest: AgentCliManifest,
+  guard: LaunchGuard,
+  options: LaunchOptions,
+): Readonly<Record<string, string>> {
+  const { compiled } = planLaunch(manifest, { ...options, origin: { how: 'new' } })
+  return agentEnvironment(manifest, options.host, { ...options, compiled, provided: guard.env })
+}
+
+function timeLimit(
+  { timeoutMs, startedAt }: LaunchFacts,
+  { host }: LaunchOptions,
+  { clock }: ArmAdoptOptions,
+): TimeLimit | undefined {
+  if (timeoutMs === undefined) return undefined
+  return new TimeLimit(timeoutMs, host, { clock, elapsedMs: clock.now() - startedAt })
+}
+
+/** An agent that an earlier host has started. */
+class TakenOverAgent extends StartedAgent implements AdoptedAgent {
+  readonly mark: number
+  readonly caughtUp: Promise<void>
+  readonly #session: AdoptedSession
+  readonly #onBegin: () => void
+
+  constructor(
+    connection: ArmConnection,
+    session: AdoptedSession,
+    { begin, ...options }: StartedAgentOptions & { readonly begin: () => void },
+  ) {
+    super(connection, session, options)
+    this.#session = session
+    this.#onBegin = begin
+    this.mark = session.mark
+    this.caughtUp = session.caughtUp
+  }
+
+  begin(): RunningTurn | undefined {
+    this.#onBegin()
+    const turn = this.#session.begin()
+    if (turn) this.goOn(turn.done)
+    return turn
+  }
+}

@@ -1,0 +1,80 @@
+import type { SessionSandbox } from '@agentproto/contracts'
+import { AgentprotoError, asNumber, asRecord, asString, defined, type Json } from '@agentproto/contracts'
+import { type ProtocolArm, readKeptFacts } from '@agentproto/contracts/agent'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import type { AgentHost } from '../agent-host.js'
+import type { ConfinedAgent } from './confine-agent.js'
+import { manifestHint } from './manifest-hint.js'
+
+/** What a later host must know of a launch. It has no secrets. */
+export interface LaunchFacts {
+  readonly sandbox: SessionSandbox
+  /** Whether the process is not confined. */
+  readonly isPlain: boolean
+  readonly isInstructed: boolean
+  readonly warnings: readonly string[]
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** `limits.timeout_ms` of its sandbox. */
+  readonly timeoutMs?: number | undefined
+}
+
+export interface Keeping {
+  readonly manifest: AgentCliManifest
+  readonly host: AgentHost
+  readonly arm: ProtocolArm
+  readonly confined: Pick<ConfinedAgent, 'plain' | 'isHeld'>
+}
+
+/** Whether a launch is kept, or why it is not although the host has a keeper. */
+export function mayKeep(keeping: Keeping): { readonly isKept: boolean; readonly warnings: readonly string[] } {
+  if (!keeping.host.keeper) return { isKept: false, warnings: [] }
+  const reason = obstacle(keeping)
+  return { isKept: reason === undefined, warnings: reason === undefined ? [] : [endsWithGateway(reason)] }
+}
+
+/** The warning of an agent that is not kept. */
+export const endsWithGateway = (reason: string): string => `The agent ends with its gateway: ${reason}.`
+
+function obstacle({ manifest, host, arm, confined }: Keeping): string | undefined {
+  if (process.platform === 'win32') return 'agents are not kept on Windows'
+  if (!arm.adopt) return `an agent that speaks ${arm.protocol} cannot be taken over`
+  const isShared =
+    host.sharedProcesses !== undefined && confined.plain && manifestHint(manifest, 'process') === 'shared'
+  if (isShared) return 'several sessions share its process'
+  return confined.isHeld ? 'its sandbox is held by the gateway' : undefined
+}
+
+/** The part of the facts that is of the host. */
+export const hostFacts = (facts: LaunchFacts): Json => defined({ ...facts })
+
+/** @throws `not_adoptable` */
+export function readLaunchFacts(text: string): LaunchFacts {
+  const { sandbox, isPlain, isInstructed, warnings, startedAt, timeoutMs } = readKeptFacts(text)?.host ?? {}
+  const { provider, enforced, reason } = asRecord(sandbox)
+  const started = asNumber(startedAt)
+  const isWhole =
+    typeof provider === 'string' &&
+    typeof enforced === 'boolean' &&
+    typeof isPlain === 'boolean' &&
+    typeof isInstructed === 'boolean' &&
+    isTexts(warnings) &&
+    started !== undefined
+  if (!isWhole) throw notAdoptable('what is stored of its launch cannot be read')
+  return {
+    sandbox: { provider, enforced, ...defined({ reason: asString(reason) }) },
+    isPlain,
+    isInstructed,
+    warnings,
+    startedAt: started,
+    timeoutMs: asNumber(timeoutMs),
+  }
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string')
+
+export const notAdoptable = (reason: string): AgentprotoError =>
+  new AgentprotoError('not_adoptable', `The agent cannot be taken over: ${reason}`, {
+    hint: 'End the agent and resume the session.',
+  })

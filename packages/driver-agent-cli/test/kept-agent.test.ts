@@ -1,0 +1,160 @@
+import { AgentprotoError, type AgentAnswer } from '@agentproto/contracts'
+import type { AdoptedAgent, AgentKeeper, AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import { adoptAgent, launchAgent, type LaunchOptions, SharedProcesses } from '@agentproto/driver-agent-cli'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Controller, MemoryKeeper } from '../../../tooling/memory-keeper.ts'
+import { prepare, type Prepared, quiet } from './guarded-launch.ts'
+
+const ASK = [{ type: 'text', text: 'ask' }] as const
+const ALLOW: AgentAnswer = { outcome: 'selected', optionId: 'ok' }
+
+interface Sink extends AgentSink {
+  readonly signals: AgentSignal[]
+  readonly asked: ((answer: AgentAnswer) => void)[]
+}
+
+/** A sink that stores what it gets, and whose requests wait. */
+function storing(before = 0): Sink {
+  const signals: AgentSignal[] = []
+  const asked: ((answer: AgentAnswer) => void)[] = []
+  return {
+    signals,
+    asked,
+    emit: async (batch) => void signals.push(...batch),
+    ask: () => new Promise((resolve) => asked.push(resolve)),
+    mark: () => before + signals.length,
+  }
+}
+
+const launching = ({ adapter, host, folder }: Prepared, sink: AgentSink, sessionId: string): LaunchOptions => ({
+  sessionId,
+  adapterSlug: 'small',
+  adapter,
+  sandbox: adapter.sandbox,
+  cwd: folder,
+  additionalDirectories: [],
+  mcpServers: [],
+  origin: { how: 'new' },
+  env: {},
+  signal: new AbortController().signal,
+  sink,
+  host,
+})
+
+/** A keeper whose controllers can be killed with their host. */
+class Watched implements AgentKeeper {
+  readonly #inner = new MemoryKeeper()
+  readonly controllers: Controller[] = []
+
+  async spawn(...args: Parameters<AgentKeeper['spawn']>): Promise<Controller> {
+    return this.#watch(await this.#inner.spawn(...args))
+  }
+
+  async adopt(key: string): Promise<Controller | undefined> {
+    const controller = await this.#inner.adopt(key)
+    return controller && this.#watch(controller)
+  }
+
+  killHost(): void {
+    this.controllers.at(-1)?.kill()
+  }
+
+  #watch(controller: Controller): Controller {
+    this.controllers.push(controller)
+    return controller
+  }
+}
+
+async function adopted(on: Prepared, sink: AgentSink, sessionId: string): Promise<AdoptedAgent> {
+  const agent = await adoptAgent(on.adapter.manifest, launching(on, sink, sessionId))
+  if (!agent) throw new Error('nothing is kept')
+  onTestFinished(async () => void (await agent.stop()))
+  return agent
+}
+
+const id = (): string => `s-${crypto.randomUUID()}`
+
+test('16.a4 an agent whose host is killed in the middle of a permission goes on with the next host, twice', async () => {
+  const keeper = new Watched()
+  const on = await prepare({}, { keeper })
+  const sessionId = id()
+  const first = storing()
+  const agent = await launchAgent(on.adapter.manifest, launching(on, first, sessionId))
+  expect(agent.kept).toBe(true)
+  expect(agent.warnings).toEqual([])
+  void agent.send(ASK)
+  await expect.poll(() => first.asked.length).toBe(1)
+  keeper.killHost()
+  const middle = await adopted(on, storing(), sessionId)
+  expect(middle.begin()?.cancelling).toBe(false)
+  keeper.killHost()
+  const last = storing()
+  const next = await adopted(on, last, sessionId)
+  expect(next.process).toEqual(agent.process)
+  expect([next.agentSessionId, next.info, next.sandbox]).toEqual([agent.agentSessionId, agent.info, agent.sandbox])
+  expect(next.mark).toBe(0)
+  const turn = next.begin()
+  await expect.poll(() => last.asked.length).toBe(1)
+  last.asked[0]?.(ALLOW)
+  await turn?.done
+  expect(last.signals.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
+  expect(JSON.stringify(last.signals)).toContain('ok')
+  await next.send([{ type: 'text', text: 'plan' }])
+  await next.stop()
+  expect(await keeper.adopt(sessionId)).toBeUndefined()
+})
+
+test('16.a4 the secrets of an adopted agent are redacted', async () => {
+  const keeper = new Watched()
+  const on = await prepare({ auth: { ref: './SECRETS.md', state: { env: [] } } } as object, { keeper })
+  await on.secrets?.set?.('acme/token', 'a-very-secret-value')
+  const sessionId = id()
+  await launchAgent(on.adapter.manifest, launching(on, storing(), sessionId))
+  keeper.killHost()
+  const sink = storing()
+  const next = await adopted(on, sink, sessionId)
+  next.begin()
+  await next.send([{ type: 'text', text: 'start' }])
+  expect(JSON.stringify(sink.signals)).not.toContain('passed secret')
+  expect(JSON.stringify(sink.signals)).toContain('[redacted]')
+})
+
+test('16.a4 nothing is adopted where nothing is kept; garbage in the facts leaves the agent as it is', async () => {
+  const keeper = new Watched()
+  const on = await prepare({}, { keeper })
+  expect(await adoptAgent(on.adapter.manifest, launching(on, quiet, id()))).toBeUndefined()
+  const sessionId = id()
+  const agent = await launchAgent(on.adapter.manifest, launching(on, storing(), sessionId))
+  const [controller] = keeper.controllers
+  for (const facts of ['', 'garbage', '{"version":1,"mark":0,"host":{},"arm":{}}', '{"version":2}']) {
+    const offsets = controller?.acknowledged.at(-1)
+    if (offsets) await controller?.acknowledge(offsets, facts, false)
+    const broken = {
+      spawn: () => Promise.reject(new Error('none')),
+      adopt: async () => controller && { ...controller, facts },
+    }
+    const later = { ...on, host: { ...on.host, keeper: broken as unknown as AgentKeeper } }
+    await expect(adoptAgent(on.adapter.manifest, launching(later, quiet, sessionId))).rejects.toMatchObject({
+      code: 'not_adoptable',
+    })
+  }
+  await agent.send([{ type: 'text', text: 'plan' }])
+  await agent.stop()
+})
+
+test('16.a4 an agent that cannot be kept is started as before, with a warning that says why', async () => {
+  const unreachable: AgentKeeper = {
+    spawn: () => Promise.reject(new AgentprotoError('keeper_unavailable', 'no keeper')),
+    adopt: () => Promise.reject(new AgentprotoError('keeper_unavailable', 'no keeper')),
+  }
+  const one = await prepare({}, { keeper: unreachable })
+  const agent = await launchAgent(one.adapter.manifest, launching(one, quiet, id()))
+  expect(agent.kept).toBe(false)
+  expect(agent.warnings).toEqual(['The agent ends with its gateway: its keeper cannot be reached. no keeper.'])
+  await agent.stop()
+  const shared = { keeper: new MemoryKeeper(), sharedProcesses: new SharedProcesses() }
+  const two = await prepare({ metadata: { agentproto: { process: 'shared' } } }, shared)
+  const other = await launchAgent(two.adapter.manifest, launching(two, quiet, id()))
+  expect(other.warnings).toEqual(['The agent ends with its gateway: several sessions share its process.'])
+  await other.stop()
+})

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { changes } from './changes.mjs'
 import { checkpointedTurns } from './checkpointed-turns.mjs'
 import { commandLine } from './command-line.mjs'
+import { consoleInBrowser } from './console.mjs'
 import { manifests } from './manifests.mjs'
 import { manySessions } from './many-sessions.mjs'
 import { memory } from './memory.mjs'
@@ -38,6 +39,7 @@ const BENCHES = {
   manifests,
   changes,
   'checkpointed-turns': checkpointedTurns,
+  console: consoleInBrowser,
 }
 
 const given = process.argv.slice(2).filter((word) => !word.startsWith('--'))

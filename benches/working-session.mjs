@@ -10,6 +10,9 @@ export function workingEvent(seq) {
   return { turn, ...stepOf(seq % EVENTS, turn) }
 }
 
+/** Words of the last turn that is whole, as a page shows them, when a session has so many events. */
+export const lastWords = (events) => `What changed in turn ${3 + Math.floor(events / EVENTS)}`
+
 function stepOf(step, turn) {
   if (step === 0) return { type: 'user-prompt', content: [{ type: 'text', text: `Change file ${turn}` }] }
   if (step < 10) return { type: 'thought', text: `thought ${step} of turn ${turn}. ` }

@@ -169,7 +169,7 @@ class ConnectedKeeper implements HomeKeeper {
   }
 
   close(): void {
-    this.#connection.close('it was left')
+    this.#connection.close('it was left', 'left')
   }
 
   async #hello({ role, orphanMs, secret }: Fields): Promise<void> {

@@ -54,8 +54,8 @@ export class WireConnection {
     })
   }
 
-  close(reason: string): void {
-    this.#loss = { cause: 'unreachable', reason }
+  close(reason: string, cause: KeptLoss['cause'] = 'unreachable'): void {
+    this.#loss = { cause, reason }
     this.#socket.destroy()
   }
 

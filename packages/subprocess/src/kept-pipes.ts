@@ -29,7 +29,7 @@ export class KeptPipes implements ProcessPipes {
   }
 
   get isForeign(): boolean {
-    return this.#loss?.cause === 'taken-over'
+    return this.#loss !== undefined && this.#loss.cause !== 'unreachable'
   }
 
   write(text: string): void | Promise<void> {
@@ -55,8 +55,8 @@ export class KeptPipes implements ProcessPipes {
     this.#loss = loss
     this.stdout.destroy()
     this.stderr.destroy()
-    // The process is the other host's: for this one, it has ended.
-    if (this.isForeign) this.#resolveExit({})
+    // For this host, it has ended. What this host left is left in silence.
+    if (loss.cause === 'taken-over') this.#resolveExit({})
   }
 
   /** Not `Readable.from`, which closes only after the read that waits for the agent. */

@@ -21,7 +21,7 @@ function control(controller: Controller, marker: string, options: Partial<SpawnO
     onBroken: (reason) => void broken.push(reason),
     ...options,
   })
-  onTestFinished(async () => void (await agent.terminate()))
+  onTestFinished(async () => void (await (controller.isKilled || agent.terminate())))
   return { agent, controller, lines, broken }
 }
 
@@ -125,4 +125,18 @@ test('16.a1 the output of an agent that ended while no host was there is read be
   next.agent.begin()
   expect(await next.agent.closed).toEqual({ exitCode: 3 })
   expect(next.lines).toEqual(['last'])
+})
+
+test('16.a1 an agent that its host left is neither ended nor reported as ended', async () => {
+  const { agent, controller, adopt } = await spawned()
+  agent.begin()
+  controller.lose({ cause: 'left', reason: 'the gateway is closed' })
+  await agent.lost
+  let isOver = false
+  void Promise.race([agent.exit, agent.closed, agent.terminate()]).then(() => (isOver = true))
+  const next = await adopt()
+  next.agent.begin()
+  void next.agent.write('goes on')
+  await expect.poll(() => next.lines).toEqual(['goes on'])
+  expect(isOver).toBe(false)
 })

@@ -33,9 +33,12 @@ export interface AgentKeeper {
   adopt(key: string): Promise<KeptAgent | undefined>
 }
 
-/** Why a controller has lost its agent. An agent that another controller took over must not be ended by the first. */
+/**
+ * Why a controller has lost its agent. One that it left by itself goes on, for the next; one that another controller took over
+ * must not be ended by the first.
+ */
 export interface KeptLoss {
-  readonly cause: 'unreachable' | 'taken-over'
+  readonly cause: 'unreachable' | 'taken-over' | 'left'
   /** For people. */
   readonly reason: string
 }

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
+import { found, isWiderThanScreen } from './support/axe.js'
 import { openBrowser, openConsole } from './support/console.js'
 import { startGateway, type TestGateway } from './support/gateway.js'
 
 // Each place of the console as a screen reader, a magnifier and a keyboard find it.
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const SCREENS = [
   { width: 390, height: 844, colorScheme: 'light' },
@@ -17,35 +14,12 @@ const SCREENS = [
   { width: 1_440, height: 900, colorScheme: 'dark' },
 ] as const
 
-interface Axe {
-  run(): Promise<{ readonly violations: readonly { readonly id: string; readonly nodes: readonly AxeNode[] }[] }>
-}
-
-interface AxeNode {
-  readonly html: string
-  readonly failureSummary?: string
-}
-
-/** What axe finds, as lines for a person. */
-async function found(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE)
-  return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { readonly axe: Axe }).axe.run()
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
-    )
-  })
-}
-
 /** Opens what is folded; rows of the transcript that come into view thereby stay as they are. */
 async function unfold(page: Page): Promise<void> {
   const folded = page.locator('main details:not([open]) > summary')
   for (let left = await folded.count(); left > 0 && (await folded.count()) > 0; left--)
     await folded.first().dispatchEvent('click')
 }
-
-const isWiderThanScreen = (page: Page): Promise<boolean> =>
-  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 
 /** A session with each kind of part, and one that waits for an answer. */
 async function filled({ client, cwd }: TestGateway): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
+import { found, isWiderThanScreen } from './support/axe.js'
 import { openBrowser, openConsole } from './support/console.js'
 import { startGateway, type TestGateway } from './support/gateway.js'
 import { ownAdapter } from './support/own-adapter.js'
@@ -283,3 +284,61 @@ for (const scope of ['read', 'operate'] as const)
       await page.getByText('agentproto open').waitFor()
     },
   )
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(
+    `15.7 axe finds nothing in opened settings and the start dialog, on a phone, ${colorScheme}`,
+    needs('chromium'),
+    async () => {
+      const gateway = await startGateway()
+      const { client, cwd } = gateway
+      await client.adapters.add(ownAdapter({ ...CHOICES, setup: SETUP }))
+      for await (const _ of client.adapters.provision('own', { until: 'install' }));
+      await client.workspaces.add({ path: cwd, slug: 'work', label: 'Work', use: true })
+      await client.permissions.add({ workspaceSlug: 'work' }, { decision: 'deny', command: 'git push **' })
+      const { page } = await openConsole(gateway, { place: '/settings', width: 390, height: 844, colorScheme })
+      await page.getByRole('searchbox').fill('behind a setup')
+      await page.getByRole('region', { name: 'Agents' }).locator('summary').click()
+      await page.getByText('Which size?').waitFor()
+      expect(await page.locator('a[href^="javascript" i]').count()).toBe(0)
+      await page.getByRole('button', { name: 'Check own', exact: true }).click()
+      await page.getByRole('list', { name: 'Findings' }).getByText('To do').first().waitFor()
+      await page.getByText('Make a rule').click()
+      await page.getByRole('textbox', { name: 'Command' }).fill('ls')
+      const tokens = page.getByRole('region', { name: 'Tokens' })
+      await tokens.getByRole('textbox', { name: 'Name' }).fill('board')
+      await tokens.getByRole('button', { name: 'Create token' }).click()
+      await tokens.getByText('Copy the token now').waitFor()
+      expect([await found(page), await isWiderThanScreen(page)]).toEqual([[], false])
+      await page.goto(`${gateway.url}/console/#/sessions`)
+      await page.getByRole('button', { name: 'Start a session' }).click()
+      await page.getByRole('combobox', { name: 'Agent' }).selectOption('own')
+      await page.getByRole('combobox', { name: 'Mode', exact: true }).selectOption('plan')
+      await page.getByText('Reports what it would do').waitFor()
+      expect([await found(page), await isWiderThanScreen(page)]).toEqual([[], false])
+    },
+  )
+
+const SETUP = [
+  { id: 'reset', kind: 'prompt', prompt: 'Which size?', type: 'select', options: ['small', 'large'] },
+  { id: 'sure', kind: 'prompt', prompt: 'Sure?', type: 'boolean', default: 'true' },
+  { id: 'page', kind: 'external', url: 'javascript:alert(1)', persist: { env: 'OWN_PAGE' } },
+  { id: 'run', kind: 'cmd', cmd: 'own-agent --version', interactive: true },
+]
+
+test(
+  '15.6 a setup of choices, with a step named after a method of the form, sends what was chosen',
+  needs('chromium'),
+  async () => {
+    const gateway = await startGateway()
+    await gateway.client.adapters.add(ownAdapter({ setup: SETUP.slice(0, 2) }))
+    for await (const _ of gateway.client.adapters.provision('own', { until: 'install' }));
+    const row = await openAgent(gateway)
+    await row.getByRole('combobox', { name: 'Which size?' }).selectOption('large')
+    await row.getByRole('checkbox', { name: 'Sure?' }).uncheck()
+    await row.getByRole('button', { name: 'Set up own' }).click()
+    await row.getByText('sure: done').waitFor()
+    await row.getByText('reset: done').waitFor()
+    expect(await row.getByRole('alert').filter({ hasText: /./ }).count()).toBe(0)
+  },
+)

@@ -87,6 +87,11 @@ async function list(context: CliContext): Promise<CommandResult> {
     { title: 'SCOPE', cell: ({ scope }) => scope },
     { title: 'WORKSPACES', cell: workspacesOf, shrinkTo: 8 },
     { title: 'CREATED BY', cell: ({ createdBy }) => createdBy ?? 'owner', dropOrder: 2 },
+    {
+      title: 'USED',
+      cell: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : `${ageSince(lastUsedAt)} ago`),
+      dropOrder: 3,
+    },
     { title: 'AGE', cell: ({ createdAt, rotatedAt }) => ageSince(rotatedAt ?? createdAt), dropOrder: 1 },
   ])
   return { json, text }

@@ -2,6 +2,7 @@ import type { AdapterSummary, WorkspacesFile } from '@agentproto/client'
 import { useState } from 'preact/hooks'
 import { Described } from '../parts/described.js'
 import { shown } from '../parts/shown-text.js'
+import { addressOf } from '../router.js'
 import { OptionFields } from './option-fields.js'
 import { PERMISSION_TEXT } from './start-request.js'
 
@@ -12,7 +13,11 @@ export function AgentFields({ adapters }: { readonly adapters: readonly AdapterS
   const chosen = sorted.find((adapter) => adapter.slug === slug)
   return (
     <>
-      {slug === '' ? <p class="note warning">No agent is installed: run agentproto install.</p> : null}
+      {slug === '' ? (
+        <p class="note warning">
+          No agent is installed: install one in <a href={addressOf({ name: 'settings' })}>Settings</a>.
+        </p>
+      ) : null}
       <label>
         Agent
         <select name="adapter" required value={slug} onChange={({ currentTarget }) => setSlug(currentTarget.value)}>

@@ -28,7 +28,7 @@ export function Agent({ gateway, adapter, onDone }: AgentProps) {
   const [checks, setChecks] = useState<readonly Check[]>([])
   const { value: state, problem } = useAnswer(() => adapters.state(slug), String(round))
   const work = useWork(() => {
-    setRound(round + 1)
+    setRound((before) => before + 1)
     onDone()
   })
   const provision = (request: Parameters<typeof adapters.provision>[1]): Promise<void> => {

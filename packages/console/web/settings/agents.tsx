@@ -1,5 +1,5 @@
 import type { AdapterSummary } from '@agentproto/client'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { Outside } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
@@ -11,7 +11,8 @@ export function Agents({ gateway }: { readonly gateway: Gateway }) {
   const [round, setRound] = useState(0)
   const [words, setWords] = useState('')
   const { value, problem } = useAnswer(() => gateway.client.adapters.list(), String(round))
-  const found = sorted(value ?? []).filter((adapter) => hasWords(adapter, words))
+  const order = useMemo(() => inOrder(value ?? []), [value === undefined])
+  const found = placed(value ?? [], order).filter((adapter) => hasWords(adapter, words))
   return (
     <section aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
@@ -26,7 +27,7 @@ export function Agents({ gateway }: { readonly gateway: Gateway }) {
       <ul class="rows">
         {found.map((adapter) => (
           <li key={adapter.slug} class="setting">
-            <AgentRow gateway={gateway} adapter={adapter} onDone={() => setRound(round + 1)} />
+            <AgentRow gateway={gateway} adapter={adapter} onDone={() => setRound((before) => before + 1)} />
           </li>
         ))}
       </ul>
@@ -34,9 +35,15 @@ export function Agents({ gateway }: { readonly gateway: Gateway }) {
   )
 }
 
-/** Installed ones first. */
-const sorted = (adapters: readonly AdapterSummary[]): readonly AdapterSummary[] =>
-  adapters.toSorted((a, b) => Number(b.installed) - Number(a.installed) || a.name.localeCompare(b.name))
+/** Slugs, installed ones first. */
+const inOrder = (adapters: readonly AdapterSummary[]): readonly string[] =>
+  adapters
+    .toSorted((a, b) => Number(b.installed) - Number(a.installed) || a.name.localeCompare(b.name))
+    .map(({ slug }) => slug)
+
+/** As they were at first, so that an agent stays under the hand that installs it; new ones come first. */
+const placed = (adapters: readonly AdapterSummary[], order: readonly string[]): readonly AdapterSummary[] =>
+  adapters.toSorted((a, b) => order.indexOf(a.slug) - order.indexOf(b.slug))
 
 /** Whether each word is in the name, the slug or the description. */
 function hasWords({ name, slug, description }: AdapterSummary, words: string): boolean {

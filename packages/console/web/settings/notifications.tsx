@@ -17,7 +17,7 @@ export function Notifications({ client: { notifications } }: { readonly client: 
     setResults(
       (answer?.results ?? []).map(({ to, ok, problem: why }) => `${to}: ${ok ? 'delivered' : (why ?? 'failed')}`),
     )
-    setRound(round + 1)
+    setRound((before) => before + 1)
   }
   return (
     <section aria-labelledby="notifications">

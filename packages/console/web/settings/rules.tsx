@@ -16,7 +16,7 @@ export function Rules({ gateway }: { readonly gateway: Gateway }) {
   const action = useAction()
   const change = async (work: () => Promise<unknown>): Promise<void> => {
     await action.run(work)
-    setRound(round + 1)
+    setRound((before) => before + 1)
   }
   return (
     <section aria-labelledby="rules">

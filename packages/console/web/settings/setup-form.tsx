@@ -42,13 +42,16 @@ export function SetupForm({ slug, steps, isBusy, onSetup }: SetupFormProps) {
   )
 }
 
+/** A field with the name of a step alone, such as `reset`, would hide a method of the form. */
+const fieldOf = (step: string): string => `step:${step}`
+
 /** An empty field is not sent: the step has a default, or the gateway says what is missing. */
 function inputsOf(form: HTMLFormElement, steps: readonly Step[]): Readonly<Record<string, string>> {
   const data = new FormData(form)
   return Object.fromEntries(
     steps.flatMap(({ id, needs }): [string, string][] => {
       if (needs?.kind !== 'value') return []
-      const value = data.get(id)
+      const value = data.get(fieldOf(id))
       if (needs.type === 'boolean') return [[id, String(value !== null)]]
       return typeof value === 'string' && value !== '' ? [[id, value]] : []
     }),
@@ -93,11 +96,11 @@ function Answer({
   readonly question: Question
 }) {
   const text = value === undefined ? '' : String(value)
-  if (type === 'boolean') return <input type="checkbox" name={id} defaultChecked={value === true} />
-  if (type === 'secret') return <input type="password" name={id} autocomplete="new-password" required />
+  if (type === 'boolean') return <input type="checkbox" name={fieldOf(id)} defaultChecked={text === 'true'} />
+  if (type === 'secret') return <input type="password" name={fieldOf(id)} autocomplete="new-password" required />
   if (type === 'select' && options !== undefined)
     return (
-      <select name={id}>
+      <select name={fieldOf(id)}>
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === text}>
             {shown(option.label)}
@@ -105,7 +108,9 @@ function Answer({
         ))}
       </select>
     )
-  return <input name={id} autocomplete="off" spellcheck={false} required={text === ''} placeholder={shown(text)} />
+  return (
+    <input name={fieldOf(id)} autocomplete="off" spellcheck={false} required={text === ''} placeholder={shown(text)} />
+  )
 }
 
 /** Where the person finds the value. It is a link only if it leads to the web. */

@@ -19,7 +19,7 @@ export function Tokens({ gateway }: { readonly gateway: Gateway }) {
   const change = async (work: () => Promise<{ readonly token?: string }>): Promise<void> => {
     setValue('')
     setValue((await action.run(work))?.token ?? '')
-    setRound(round + 1)
+    setRound((before) => before + 1)
   }
   const revoke = (name: string): Promise<void> =>
     change(async () => {

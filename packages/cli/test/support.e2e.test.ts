@@ -18,6 +18,7 @@ test('doctor reports its checks, and changes nothing', async () => {
     'disk',
     'port',
     'home',
+    'format',
     'permissions',
     'config',
     'worktrees',

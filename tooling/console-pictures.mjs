@@ -2,7 +2,7 @@
 // node tooling/console-pictures.mjs. It needs the Debian package chromium-headless-shell.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../packages/contracts/dist/index.js'
@@ -125,15 +125,16 @@ async function picture(page, { name, address, sign, open, choose }, screen) {
   await page.mouse.move(0, 0)
   // Answers that a place asks for one after the other.
   await page.waitForTimeout(300)
-  await page.evaluate(withoutMachine, user)
+  await page.evaluate(withoutMachine, [user, hostname()])
   await page.screenshot({ path: fileURLToPath(new URL(`../docs/console-${name}-${screen}.png`, import.meta.url)) })
 }
 
-/** Runs in the page: the temporary folder is shown as a home, and no date is shown. */
-function withoutMachine(folder) {
+/** Runs in the page: the temporary folder is shown as a home, the machine has another name, and no date is shown. */
+function withoutMachine([folder, machine]) {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (walker.nextNode())
     walker.currentNode.data = walker.currentNode.data
       .replaceAll(folder, '/home/you')
-      .replaceAll(/, until \d[\d/]+, [\d:]+ [AP]M/g, '')
+      .replaceAll(/[,;] (?:until|since) \d[\d/]+, [\d:]+ [AP]M/g, '')
+      .replace(new RegExp(`^${machine}(?=,)`), 'workstation')
 }

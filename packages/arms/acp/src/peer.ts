@@ -193,7 +193,7 @@ export class Peer {
     if (!isAsk(method)) {
       // The SDK refuses unknown methods.
       if (!session?.serve({ id, method, params }, this.isReplaying)) this.sdk.take(message)
-    } else if (session) session.ask(id, method, params)
+    } else if (session) session.ask({ id, method, params }, this.isReplaying)
     else this.respond(id, cancelledAsk(method))
   }
 

@@ -237,11 +237,16 @@ export class AcpSession implements ArmSession, IdleSubject {
     }
   }
 
-  /** Handles a request that the user answers. */
-  ask(id: unknown, method: string, params: Json): void {
+  /**
+   * Handles a request that the user answers.
+   * @param isOld an earlier host may have asked it
+   */
+  ask({ id, method, params }: HostRequest, isOld: boolean): void {
     const { peer } = this.#link
     const asked = askOf(method, params)
-    if (!asked || !this.conversation.canAsk) {
+    // An earlier host has cancelled the turn after it asked, or its answer would be there.
+    const isOver = isOld && this.conversation.turn?.cancelling === true
+    if (!asked || !(isOver || this.conversation.canAsk)) {
       this.conversation.addNotice(extension(method, params))
       return peer.respond(id, cancelledAsk(method))
     }
@@ -249,6 +254,7 @@ export class AcpSession implements ArmSession, IdleSubject {
       reply: (answer) => peer.respond(id, { result: asked.result(answer) }),
       withdrawn: () => peer.respond(id, WITHDRAWN),
     })
+    if (isOver) this.conversation.cancelRequests()
   }
 
   /** Handles a request that an earlier host has answered: it is neither asked nor carried out again. */

@@ -271,8 +271,141 @@ test.each([
     await later.session.caughtUp
     expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(told)
     expect([run.agent.answersTo('ask1'), run.agent.answersTo('write1')], `killed at ${at}`).toEqual([1, 1])
-    await quiet(2)
+    await expect.poll(() => later.controller.acknowledged.length, { interval: 1 }).toBeGreaterThan(0)
     expect(later.controller.faults).toEqual([])
-    expect(later.controller.acknowledged).not.toEqual([])
   }
+})
+
+/** The host is gone, with all that it has not stored. */
+function kill({ controller, host }: Pick<Running, 'controller' | 'host'>): void {
+  controller.kill()
+  host.isKilled = true
+}
+
+function cleaned(): void {
+  onTestFinished(() => rm(folder, { recursive: true, force: true }).then(() => void (folder = '')))
+}
+
+test('16.a3 a prompt that was not written is not a turn: the next host sends it', async () => {
+  cleaned()
+  const run = await running()
+  run.controller.kill()
+  void run.session.send(PROMPT)
+  await quiet()
+  const later = await adopt(run, ALLOW)
+  expect(later.session.begin()).toBeUndefined()
+  await later.session.send(PROMPT)
+  expect(later.host.emitted.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
+  const prompts = run.agent.received.filter(({ method }) => method === 'session/prompt')
+  expect(prompts).toHaveLength(1)
+})
+
+test('16.a3 an answer that was stored and not delivered is delivered once', async () => {
+  cleaned()
+  const run = await running(ALLOW)
+  // The prompt still arrives, and the answer does not.
+  run.controller.writable = 1
+  void run.session.send(PROMPT)
+  await expect.poll(() => [...run.log.asked.values()]).toEqual([ALLOW])
+  kill(run)
+  const later = await adopt(run)
+  const begun = later.session.begin()
+  // That of the write is new, and waits.
+  await expect.poll(() => later.host.waiting.length).toBe(1)
+  expect(run.agent.answersTo('ask1')).toBe(1)
+  later.host.waiting[0]?.answer(ALLOW)
+  await begun?.done
+  expect(run.log.answered).toEqual([])
+})
+
+test.each([
+  ['with its answers', Infinity],
+  ['without the answers to what was pending', 2],
+])('16.a3 a cancel that was written %s is not written again, and the turn is cancelled', async (_, writable) => {
+  cleaned()
+  const run = await running()
+  run.controller.writable = writable
+  void run.session.send(PROMPT)
+  await expect.poll(() => run.host.waiting.length).toBe(1)
+  void run.session.cancel()
+  kill(run)
+  await quiet()
+  const later = await adopt(run)
+  const begun = later.session.begin()
+  expect(begun?.cancelling).toBe(true)
+  await begun?.done
+  expect(story(joined(run.log, later)).at(-1)).toEqual({ type: 'turn-end', reason: 'cancelled' })
+  expect(run.agent.received.filter(({ method }) => method === 'session/cancel')).toHaveLength(1)
+  expect(run.agent.answersTo('ask1')).toBe(1)
+})
+
+test('16.a3 a change of the configuration that was requested is applied once, wherever its host was killed', async () => {
+  cleaned()
+  const whole = await running()
+  const opened = whole.controller.acknowledged.at(-1)?.stdout ?? 0
+  await whole.session.configure({ mode: 'code' })
+  const told = story(whole.log.signals)
+  expect(told).toContainEqual({ type: 'config', config: { modeId: 'code' } })
+  for (const at of places(whole.agent.said().subarray(opened))) {
+    const run = await running()
+    run.controller.readable = opened + at
+    run.session.configure({ mode: 'code' }).catch(() => {})
+    await quiet(4)
+    kill(run)
+    const later = await adopt(run, ALLOW)
+    expect(later.session.begin()).toBeUndefined()
+    await later.session.caughtUp
+    await quiet(2)
+    expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(told)
+    await later.session.configure({ mode: 'ask' })
+    const ids = run.agent.received.flatMap(({ id, method }) => (method === undefined ? [] : [id]))
+    expect(new Set(ids).size).toBe(ids.length)
+  }
+})
+
+test('16.a3 two turns, each adopted in its middle, and the numbers of host calls go on', async () => {
+  cleaned()
+  const run = await running(ALLOW)
+  run.controller.readable = (run.controller.acknowledged.at(-1)?.stdout ?? 0) + 700
+  void run.session.send(PROMPT)
+  await quiet()
+  kill(run)
+  const second = await adopt(run, ALLOW)
+  await second.session.begin()?.done
+  await quiet()
+  // What the second host emitted is stored now, as its registry would have it.
+  run.log.signals.splice(second.session.mark, Infinity, ...second.host.emitted)
+  second.controller.readable = (second.controller.acknowledged.at(-1)?.stdout ?? 0) + 700
+  void second.session.send(PROMPT)
+  await quiet()
+  second.controller.kill()
+  run.log.signals.splice(second.session.mark, Infinity, ...second.host.emitted)
+  second.host.isKilled = true
+  const third = await adopt(run, ALLOW)
+  await third.session.begin()?.done
+  const ends = joined(run.log, third).filter(({ type }) => type === 'turn-end')
+  expect(ends).toEqual([
+    { type: 'turn-end', reason: 'end_turn' },
+    { type: 'turn-end', reason: 'end_turn' },
+  ])
+  const calls = [...run.log.asked.keys()].map((text) => asRecord(asRecord(JSON.parse(text))['toolCall'])['toolCallId'])
+  expect(calls).toEqual(['t1', 'host-1', 't2', 'host-2'])
+  expect(await readFile(join(run.folder, 'a.txt'), 'utf8')).toBe('written 2')
+})
+
+test.each([
+  ['no facts', ''],
+  ['facts of another version', '{"version":2,"mark":0,"host":{},"arm":{}}'],
+  ['facts of another arm', '{"version":1,"mark":0,"host":{},"arm":{"protocol":"mcp"}}'],
+])('16.a3 %s are not adoptable, and the agent is left as it is', async (_, facts) => {
+  cleaned()
+  const run = await running()
+  const before = run.agent.received.length
+  const offsets = run.controller.acknowledged.at(-1)
+  if (offsets) await run.controller.acknowledge(offsets, facts, false)
+  const agent = await run.keeper.adopt('key')
+  if (!agent) throw new Error('nothing is kept')
+  const adopting = adoptAcp({ ...run.options, agent }, new Host(run.log))
+  await expect(adopting).rejects.toMatchObject({ code: 'not_adoptable' })
+  expect(run.agent.received).toHaveLength(before)
 })

@@ -180,8 +180,13 @@ export class Conversation {
     if (!turn || turn.cancelling) return undefined
     turn.cancelling = true
     // An agent may wait for these answers before it stops.
-    this.#requests?.cancelAll()
+    this.cancelRequests()
     return turn
+  }
+
+  /** Answers what waits for the user with `cancelled`. */
+  cancelRequests(): void {
+    this.#requests?.cancelAll()
   }
 
   /**

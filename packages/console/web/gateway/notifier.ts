@@ -29,15 +29,22 @@ export async function setNotifying(isOn: boolean): Promise<void> {
 /** Says which requests are new, while the person looks elsewhere. */
 export function notifyOf(requests: readonly SessionRequest[]): void {
   if (notifying.value !== 'on' || document.hasFocus()) return
-  for (const { request, requestId } of requests) {
-    const title = request.kind === 'permission' ? 'An agent asks for a permission' : 'An agent asks a question'
-    const words = request.kind === 'permission' ? (request.toolCall.title ?? '') : request.message
-    const notification = new Notification(title, { body: shown(words).slice(0, BODY_CHARS), tag: requestId })
-    notification.addEventListener('click', () => {
-      window.focus()
-      location.hash = '#/'
-    })
+  try {
+    for (const request of requests) show(request)
+  } catch {
+    // On a phone only a service worker may notify: a page that tries is refused, whatever the person allowed.
+    permission.value = 'denied'
   }
+}
+
+function show({ request, requestId }: SessionRequest): void {
+  const title = request.kind === 'permission' ? 'An agent asks for a permission' : 'An agent asks a question'
+  const words = request.kind === 'permission' ? (request.toolCall.title ?? '') : request.message
+  const notification = new Notification(title, { body: shown(words).slice(0, BODY_CHARS), tag: requestId })
+  notification.addEventListener('click', () => {
+    window.focus()
+    location.hash = '#/'
+  })
 }
 
 function readWish(): boolean {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { useAction } from '../parts/use-action.js'
 
 /** Work of the gateway on an agent that reports its progress. */

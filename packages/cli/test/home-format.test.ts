@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asList, asRecord } from '@agentproto/contracts'
+import { identify } from '@agentproto/subprocess'
 import { expect, test } from 'vitest'
 import { folder } from './cli-process.js'
 import { runHere } from './run-here.js'
@@ -72,6 +73,13 @@ test('16 doctor shows the format of a home, its last upgrade and the size of its
   expect(readdirSync(home)).toEqual(['workspaces.json'])
   expect((await runHere(['workspace', 'list'], { home })).code).toBe(0)
   expect(await format()).toMatch(/^1, written by agentproto [\d.]+, upgraded from 0 at 20\S+Z; no backups$/)
+})
+
+test('16 stop does not take a command that has the home for a moment for its gateway', async () => {
+  const home = folder()
+  writeFileSync(join(home, 'daemon.lock'), JSON.stringify({ ...identify(process.pid), isBrief: true }))
+  const { code, stderr } = await runHere(['stop'], { home })
+  expect([code, stderr]).toEqual([0, 'No gateway was running.\n'])
 })
 
 test('16 the first file that a command writes into a new home has a format beside it', async () => {

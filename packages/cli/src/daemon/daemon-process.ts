@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { asRecord, parseJson } from '@agentproto/contracts'
 import type { AgentProcessInfo, HomeLayout } from '@agentproto/contracts/agent'
 
 /** The process that holds the lock of the home, by pid *and* start time, so that no other process is ever signalled. */
@@ -19,7 +20,9 @@ export async function daemonProcess({ root }: HomeLayout): Promise<DaemonProcess
 
 function ownerOf(path: string): AgentProcessInfo | undefined {
   try {
-    const { pid, startTime } = JSON.parse(readFileSync(path, 'utf8')) as Partial<AgentProcessInfo>
+    const { pid, startTime, isBrief } = asRecord(parseJson(readFileSync(path, 'utf8')))
+    // A command that changes the home is no gateway: it is not stopped like one.
+    if (isBrief === true) return undefined
     return typeof pid === 'number' && pid > 0 && typeof startTime === 'string' ? { pid, startTime } : undefined
   } catch {
     return undefined

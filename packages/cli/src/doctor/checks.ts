@@ -112,7 +112,7 @@ async function checkPort(home: HomeLayout): Promise<Finding> {
 
 /** Folders are 0700 and files 0600: they hold conversations, tokens and secrets. */
 async function checkPermissions(home: HomeLayout): Promise<Finding> {
-  const folders = [home.root, home.sessions, home.logs, home.crashBundles]
+  const folders = [home.root, home.sessions, home.logs, home.crashBundles, home.backups]
   const files = [home.token, home.tokens, home.secrets, home.config, home.workspaces, home.sessionsIndex, home.daemon]
   const open: string[] = []
   for (const path of [...folders, ...files]) if (await isOpen(path)) open.push(path)

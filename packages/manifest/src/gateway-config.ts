@@ -12,6 +12,7 @@ export interface GatewayConfig {
   /** Milliseconds. */
   readonly limits?: { readonly handshakeMs?: number; readonly openMs?: number }
   readonly durability?: 'kernel' | 'disk'
+  readonly keeper?: boolean
   readonly adapters?: readonly string[]
   readonly bundledAdapters?: boolean
   readonly executables?: Readonly<Record<string, string>>

@@ -1,4 +1,5 @@
 import { defined } from '@agentproto/contracts'
+import type { AgentKeeper } from '@agentproto/contracts/agent'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { type AllowedAdapter, FirstStarts, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
@@ -13,6 +14,8 @@ export interface AgentParts extends Pick<Observers, 'redactor' | 'onProblem'> {
   readonly audit: Pick<Audit, 'wrap'>
   /** A person who can answer questions; without one, a step that needs one is reported as pending. */
   readonly terminal?: Terminal
+  /** Holds the pipes of agents, so that they outlive this host. */
+  readonly keeper?: AgentKeeper | undefined
 }
 
 /** Adapter packages that ship with agentproto, and so may be loaded into it; each is loaded when its first agent starts. */
@@ -22,7 +25,7 @@ const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {
 }
 
 /** This host as agents and installers see it, with its secrets and their redaction. */
-export function agentHost(settings: Settings, { redactor, onProblem, terminal }: AgentParts): ProvisionHost {
+export function agentHost(settings: Settings, { redactor, onProblem, terminal, keeper }: AgentParts): ProvisionHost {
   const { env = process.env, executables, environment, homes, bin, limits } = settings
   const {
     sandbox,
@@ -51,7 +54,7 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal }:
     redactor,
     secrets: createSecrets({ home, env, redactor, clock, onWarning: onProblem }),
     sandbox: defined({ providers: sandboxProviders, whenUnavailable: sandbox, ownNames }),
-    ...defined({ environment, homes, bin, limits, oauth, terminal }),
+    ...defined({ environment, homes, bin, limits, oauth, terminal, keeper }),
     url: () => address.url,
   }
 }

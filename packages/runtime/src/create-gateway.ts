@@ -1,10 +1,13 @@
 import { systemClock } from '@agentproto/contracts'
+import type { HomeKeeper } from '@agentproto/keeper'
 import { type Access, type HomeLock, openAccess, openHome, prepareHome } from '@agentproto/server'
+import type { CloseOptions } from '@agentproto/session-registry'
 import { openAgents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import type { GatewayOptions } from './gateway-options.js'
 import type { Gateway } from './gateway.js'
 import { observe, type Observers } from './observe.js'
+import { leaveKeeper, openAgentKeeper } from './open-agent-keeper.js'
 import { type Notifications, openNotifications } from './open-notifications.js'
 import { openSessions, type Sessions } from './open-sessions.js'
 import { openSurfaces, type Surfaces } from './open-surfaces.js'
@@ -40,6 +43,7 @@ async function lockHome({ store, clock = systemClock, ...options }: GatewayOptio
 interface Opened {
   readonly lock: HomeLock | undefined
   observers?: Observers
+  keeper?: HomeKeeper | undefined
   access?: Access
   notifications?: Notifications
   sessions?: Sessions
@@ -48,7 +52,8 @@ interface Opened {
 
 async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   const observers = (opened.observers = observe(settings))
-  const agents = openAgents(settings, observers)
+  const keeper = (opened.keeper = await openAgentKeeper(settings, observers.onProblem))
+  const agents = openAgents(settings, { ...observers, keeper })
   const access = (opened.access = openAccess(settings, { ...observers, ...agents }))
   const notifications = (opened.notifications = openNotifications(settings, observers))
   const sessions = (opened.sessions = await openSessions(settings, {
@@ -68,7 +73,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   }))
 
   let closing: Promise<void> | undefined
-  const close = (): Promise<void> => (closing ??= closeOpened(opened))
+  const close = (options?: CloseOptions): Promise<void> => (closing ??= closeOpened(opened, options))
   return {
     sessions: sessions.sessions,
     permissions: sessions.permissions,
@@ -85,14 +90,18 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     home: settings.layout.root,
     listen: async (options = {}) => ({ url: await surfaces.listeners.open(options), token: access.token }),
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   }
 }
 
-function closeOpened({ lock, observers, access, notifications, sessions, surfaces }: Opened): Promise<void> {
+function closeOpened(
+  { lock, observers, keeper, access, notifications, sessions, surfaces }: Opened,
+  options?: CloseOptions,
+): Promise<void> {
   return closeInOrder([
     // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
-    () => sessions?.close(),
+    () => sessions?.close(options),
+    () => keeper && leaveKeeper(keeper),
     () => surfaces?.close(CLOSE_GRACE_MS),
     () => access?.close(),
     () => notifications?.notifier.close(),

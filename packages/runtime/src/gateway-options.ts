@@ -18,6 +18,11 @@ export interface GatewayOptions {
   readonly store?: 'file' | 'memory' | GatewayStores
   /** `disk` waits for the disk at each batch of events (fdatasync); for files only. Default `kernel`. */
   readonly durability?: 'kernel' | 'disk'
+  /**
+   * Whether agents outlive the gateway: another process holds their pipes, and the next gateway of the home goes on with them.
+   * Not on Windows, nor with `memory` or stores of your own. Default false.
+   */
+  readonly keeper?: boolean
   /** Folder for spawns that name neither a folder nor a workspace. Default: the process's. */
   readonly cwd?: string
   /** Further folders that hold one folder an adapter, each with its AGENT-CLI.md; they override the bundled ones. */

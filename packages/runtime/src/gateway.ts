@@ -1,6 +1,7 @@
 import type { Services } from '@agentproto/contracts/wire'
 import type { HttpApp } from '@agentproto/gateway-http'
 import type { ListenOptions } from '@agentproto/server'
+import type { CloseOptions } from '@agentproto/session-registry'
 
 /** All of agentproto in one object. */
 export interface Gateway extends Omit<Services, 'browsers'>, AsyncDisposable {
@@ -17,5 +18,5 @@ export interface Gateway extends Omit<Services, 'browsers'>, AsyncDisposable {
    */
   listen(options?: ListenOptions): Promise<{ readonly url: string; readonly token: string }>
   /** Ends it in order: sessions and their agents, streams, sockets, logs, then the lock of the home. Idempotent. */
-  close(): Promise<void>
+  close(options?: CloseOptions): Promise<void>
 }

@@ -1,6 +1,6 @@
-import type { StartAgent } from '@agentproto/contracts/agent'
+import type { AdoptAgent, AgentSink, StartAgent, StartAgentOptions } from '@agentproto/contracts/agent'
 import type { Services, SessionService } from '@agentproto/contracts/wire'
-import { launchAgent } from '@agentproto/driver-agent-cli'
+import { adoptAgent, launchAgent } from '@agentproto/driver-agent-cli'
 import { hostAdapters, type LiveSessions, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { agentHost, type AgentParts } from './agent-host.js'
@@ -9,6 +9,8 @@ import type { Settings } from './settings.js'
 /** The agents of a host, and the folders that they work in. */
 export interface Agents extends Pick<Services, 'workspaces' | 'adapters'> {
   readonly startAgent: StartAgent
+  /** Absent where agents end with the gateway. */
+  readonly adoptAgent?: AdoptAgent
   /** Whether the owner trusts a folder, by its real path. */
   readonly isTrusted: (folder: string) => Promise<boolean>
   /** Says which sessions there are: an adapter that one of them runs is not removed. */
@@ -28,15 +30,25 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
     const page = await sessions?.list({ adapter, onlyAlive: true })
     return page?.sessions.map(({ id }) => id) ?? []
   }
+  const launchOptions = async (start: StartAgentOptions, sink: AgentSink) => {
+    const adapter = await catalog.adapter(start.adapterSlug)
+    const { manifest, sandbox } = adapter
+    return { manifest, ...start, sink, host, sandbox, adapter, serve }
+  }
   return {
     workspaces: audit.wrap('workspaces', workspaces),
     adapters: audit.wrap('adapters', hostAdapters(catalog, host, liveSessions)),
     isTrusted: async (folder) => (await trust.list()).some(({ path }) => path === folder),
     watch: (service) => void (sessions = service),
-    async startAgent(start, sink) {
-      const adapter = await catalog.adapter(start.adapterSlug)
-      const { manifest, sandbox } = adapter
-      return launchAgent(manifest, { ...start, sink, host, sandbox, adapter, serve })
+    startAgent: async (start, sink) => {
+      const { manifest, ...options } = await launchOptions(start, sink)
+      return launchAgent(manifest, options)
     },
+    ...(parts.keeper !== undefined && {
+      adoptAgent: async (start, sink) => {
+        const { manifest, ...options } = await launchOptions(start, sink)
+        return adoptAgent(manifest, options)
+      },
+    }),
   }
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { SessionService } from '@agentproto/contracts/wire'
-import { type Access, Hooks, withSessionToken } from '@agentproto/server'
-import { openSessionRegistry } from '@agentproto/session-registry'
+import { type Access, Hooks, withKeptToken, withSessionToken } from '@agentproto/server'
+import { type CloseOptions, openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { endLeftovers } from './end-leftovers.js'
@@ -22,6 +22,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     adapters,
     workspaces,
     startAgent,
+    adoptAgent,
     sessionTokens: tokens,
     redact,
     onProblem,
@@ -51,13 +52,16 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     onUsage: metrics.usage,
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
+    ...(adoptAgent && { adoptAgent: withKeptToken(adoptAgent, tokens) }),
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
     endLeftovers: (stored) => endLeftovers(stored, onProblem),
     ...(settings.sessions && { config: settings.sessions }),
     ...(hooks && { gate: hooks.gate }),
   })
-  const close = (): Promise<void> => closeInOrder([() => registry.close(), () => hooks?.close()])
+  tokens.forgetEarlier()
+  const close = (options?: CloseOptions): Promise<void> =>
+    closeInOrder([() => registry.close(options), () => hooks?.close()])
   let hooked: SessionService = registry
   try {
     hooked = (await hooks?.wrap(registry)) ?? registry

@@ -1,6 +1,6 @@
 // AIP-46's session registry. This file is the package's contract: every export is named here.
 export { openSessionRegistry } from './registry.js'
-export type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
+export type { CloseOptions, SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 export { DEFAULT_REGISTRY_CONFIG } from './registry-config.js'
 export type { RegistryConfig } from './registry-config.js'
 export { FileEventStore } from './log/file-event-store.js'

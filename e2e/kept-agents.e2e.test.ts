@@ -1,0 +1,138 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Client, SessionEvent } from '@agentproto/client'
+import { expect, test } from 'vitest'
+import { type Daemon, startDaemon } from './support/daemon.js'
+import { newMark } from './support/marked-processes.js'
+import { allowOnce, pendingPermission } from './support/pending-request.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+test('16.3 kill -9 in the middle of a turn with a pending permission and a queued prompt: the next gateway goes on', async () => {
+  const home = keepingHome('kept')
+  const mark = newMark()
+  const env = { AGENTPROTO_DEMO_HOME: join(home, 'demo'), ...mark.env }
+  const first = await startDaemon({ home, env })
+  const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
+  const calm = await uninterrupted(first, home)
+  await first.client.sessions.prompt(id, { prompt: PROMPT })
+  const asked = await pendingPermission(first.client, id)
+  await first.client.sessions.prompt(id, { prompt: 'and now this', whenBusy: 'queue' })
+  const [agent] = agentsIn(mark.living(), id)
+  expect(await first.client.sessions.get(id)).toMatchObject({ kept: true, turn: { number: 1 } })
+  await first.crash()
+  expect(agentsIn(mark.living(), id)).toEqual([agent])
+
+  const { client } = await startDaemon({ home, env })
+  expect(agentsIn(mark.living(), id)).toEqual([agent])
+  const session = await client.sessions.get(id)
+  expect(session).toMatchObject({
+    status: 'running',
+    kept: true,
+    queuedPrompts: 1,
+    turn: { number: 1, state: 'awaiting-input' },
+  })
+  const again = await pendingPermission(client, id)
+  expect(again.requestId).toBe(asked.requestId)
+  await client.sessions.answer(id, again.requestId, { optionId: allowOnce(again) })
+  await expect.poll(() => endedTurns(client, id), { timeout: 20_000 }).toBe(2)
+  expect(readFileSync(join(home, 'kept.txt'), 'utf8')).toBe('hello\n')
+  const events = await allEvents(client, id)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1))
+  expect(contentOf(events)).toEqual(calm)
+  await client.sessions.kill(id)
+  expect(agentsIn(mark.living(), id)).toEqual([])
+})
+
+test('16.3 killed again and again, also in the middle of a streamed answer: each event is there once', async () => {
+  const home = keepingHome('killed-often')
+  const mark = newMark()
+  const env = { AGENTPROTO_DEMO_HOME: join(home, 'demo'), ...mark.env }
+  let daemon = await startDaemon({ home, env })
+  const { id } = await daemon.client.sessions.start({ adapter: 'demo', cwd: home })
+  await daemon.client.sessions.prompt(id, { prompt: 'stream 400 5' })
+  const [agent] = agentsIn(mark.living(), id)
+  for (let kills = 0; kills < 3; kills += 1) {
+    const before = (await daemon.client.sessions.get(id)).lastSeq
+    await expect.poll(async () => (await daemon.client.sessions.get(id)).lastSeq).toBeGreaterThan(before)
+    await daemon.crash()
+    daemon = await startDaemon({ home, env })
+    expect(agentsIn(mark.living(), id)).toEqual([agent])
+  }
+  const { client } = daemon
+  await expect.poll(() => endedTurns(client, id), { timeout: 60_000 }).toBe(1)
+  const events = await allEvents(client, id)
+  expect(types(events, 'repair')).toHaveLength(0)
+  expect(types(events, 'turn-end')).toHaveLength(1)
+  const { text } = await client.sessions.promptAndWait(id, { prompt: 'stream 400' })
+  expect(textOf(events)).toBe(text)
+})
+
+const PROMPT = 'stream 5; ask kept.txt hello; stream 3'
+
+/** The same turns by a gateway that nothing ends. */
+async function uninterrupted({ client }: Daemon, cwd: string): Promise<unknown> {
+  const { id } = await client.sessions.start({ adapter: 'demo', cwd })
+  await client.sessions.prompt(id, { prompt: PROMPT })
+  const asked = await pendingPermission(client, id)
+  await client.sessions.prompt(id, { prompt: 'and now this', whenBusy: 'queue' })
+  await client.sessions.answer(id, asked.requestId, { optionId: allowOnce(asked) })
+  await expect.poll(() => endedTurns(client, id), { timeout: 20_000 }).toBe(2)
+  const events = await allEvents(client, id)
+  await client.sessions.kill(id)
+  return contentOf(events)
+}
+
+function keepingHome(name: string): string {
+  const home = temporaryFolder(name)
+  const own = join(home, '.agentproto')
+  if (!existsSync(own)) mkdirSync(own, { mode: 0o700 })
+  writeFileSync(join(own, 'config.json'), JSON.stringify({ keeper: true, checkpoints: { enabled: false } }))
+  return home
+}
+
+/** Agents of a session, by their processes. */
+const agentsIn = (living: readonly string[], id: string): readonly string[] =>
+  living.filter((line) => sessionOf(line) === id)
+
+function sessionOf(line: string): string | undefined {
+  const pid = line.split(' ', 1)[0] ?? ''
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+    return environment.find((entry) => entry.startsWith('AGENTPROTO_SESSION_ID='))?.split('=')[1]
+  } catch {
+    return undefined
+  }
+}
+
+const endedTurns = async (client: Client, id: string): Promise<number> =>
+  (await client.sessions.turns(id)).filter(({ state }) => state === 'ended').length
+
+/** What a log says, without what differs between two sessions: times, ids, and where text is cut. */
+function contentOf(events: readonly SessionEvent[]): unknown {
+  const content: unknown[] = []
+  let text: { turn: number | undefined; text: string } | undefined
+  for (const event of events) {
+    if (event.type === 'text-delta' && text?.turn === event.turn) text.text += event.text
+    else if (event.type === 'text-delta') content.push((text = { turn: event.turn, text: event.text }))
+    else {
+      text = undefined
+      content.push([event.type, event.turn])
+    }
+  }
+  return content
+}
+
+const types = (events: readonly SessionEvent[], type: SessionEvent['type']): readonly SessionEvent[] =>
+  events.filter((event) => event.type === type)
+
+const textOf = (events: readonly SessionEvent[]): string =>
+  events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+
+async function allEvents(client: Client, id: string): Promise<readonly SessionEvent[]> {
+  const all: SessionEvent[] = []
+  for (;;) {
+    const { events } = await client.sessions.eventsPage(id, all.at(-1)?.seq ?? 0)
+    if (events.length === 0) return all
+    all.push(...events)
+  }
+}

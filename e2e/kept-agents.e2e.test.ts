@@ -49,7 +49,7 @@ test('16.3 killed again and again, also in the middle of a streamed answer: each
   const env = { AGENTPROTO_DEMO_HOME: join(home, 'demo'), ...mark.env }
   let daemon = await startDaemon({ home, env })
   const { id } = await daemon.client.sessions.start({ adapter: 'demo', cwd: home })
-  await daemon.client.sessions.prompt(id, { prompt: 'stream 400 5' })
+  await daemon.client.sessions.prompt(id, { prompt: 'stream 3000 5' })
   const [agent] = agentsIn(mark.living(), id)
   for (let kills = 0; kills < 3; kills += 1) {
     const before = (await daemon.client.sessions.get(id)).lastSeq
@@ -63,7 +63,7 @@ test('16.3 killed again and again, also in the middle of a streamed answer: each
   const events = await allEvents(client, id)
   expect(types(events, 'repair')).toHaveLength(0)
   expect(types(events, 'turn-end')).toHaveLength(1)
-  const { text } = await client.sessions.promptAndWait(id, { prompt: 'stream 400' })
+  const { text } = await client.sessions.promptAndWait(id, { prompt: 'stream 3000' })
   expect(textOf(events)).toBe(text)
 })
 

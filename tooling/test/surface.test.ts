@@ -212,11 +212,12 @@ test('what each package exports', () => {
       HOME_FORMAT HomeBackup HomeRecord HomeUpgrade HomeWriter PrepareHomeOptions assertHomeReadable
       homeBackups prepareHome
     @agentproto/session-registry
-      BudgetConfig CountedSessions CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles
-      FileEventStore FileEventStoreOptions FileRuleStore FileRuleStoreOptions FileSessionStore
-      FileSessionStoreOptions FileUsageStore FileUsageStoreOptions GateVerdict MemoryEventStore
-      MemoryRuleStore MemorySessionStore MemoryUsageStore RegistryConfig RequestGate SessionRegistry
-      SessionRegistryOptions TRANSITIONS Transition UsageRow UsageStore openSessionRegistry
+      BudgetConfig CloseOptions CountedSessions CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG
+      FileCrashBundles FileEventStore FileEventStoreOptions FileRuleStore FileRuleStoreOptions
+      FileSessionStore FileSessionStoreOptions FileUsageStore FileUsageStoreOptions GateVerdict
+      MemoryEventStore MemoryRuleStore MemorySessionStore MemoryUsageStore RegistryConfig RequestGate
+      SessionRegistry SessionRegistryOptions TRANSITIONS Transition UsageRow UsageStore
+      openSessionRegistry
     @agentproto/session-registry/testing
       StoreSubject testEventStore testSessionStore
     @agentproto/subprocess

@@ -112,7 +112,7 @@ function contentOf(events: readonly SessionEvent[]): unknown {
   const content: unknown[] = []
   let text: { turn: number | undefined; text: string } | undefined
   for (const event of events) {
-    if (event.type === 'text-delta' && text?.turn === event.turn) text.text += event.text
+    if (event.type === 'text-delta' && text !== undefined && text.turn === event.turn) text.text += event.text
     else if (event.type === 'text-delta') content.push((text = { turn: event.turn, text: event.text }))
     else {
       text = undefined

@@ -3,6 +3,7 @@ import {
   observeElementOffset,
   observeElementRect,
   Virtualizer,
+  type Range,
   type VirtualizerOptions,
 } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
@@ -14,7 +15,7 @@ export interface VirtualListProps {
   readonly keyOf: (index: number) => number
   readonly row: (index: number) => ComponentChildren
   /** A guess of a row's height in pixels, until it is measured. */
-  readonly estimate: number
+  readonly estimate: (index: number) => number
   readonly label: string
   /** What is above the first row, in a line. */
   readonly head: ComponentChildren
@@ -34,6 +35,9 @@ type List = Virtualizer<HTMLDivElement, HTMLDivElement>
 const AT_END = 32
 /** Nearer to the start than this many heights of the list, more rows are wanted in front. */
 const NEAR_START = 3
+/** How much is drawn around what is in view, in pixels, and at most in rows on each side. */
+const MARGIN = 600
+const MARGIN_ROWS = 12
 /** The height of the head in pixels, as in the style. */
 const HEAD = 40
 
@@ -85,10 +89,10 @@ function useVirtualizer({ count, keyOf, estimate }: VirtualListProps, { box, top
   const options: VirtualizerOptions<HTMLDivElement, HTMLDivElement> = {
     count,
     getScrollElement: () => box.current,
-    estimateSize: () => estimate,
+    estimateSize: estimate,
     getItemKey: keyOf,
     paddingStart: HEAD,
-    overscan: 8,
+    rangeExtractor: (range) => withMargin(range, (index) => list.measurementsCache[index]?.size ?? 0),
     // Keeps the first row in view where it is when rows come in front.
     anchorTo: 'end',
     observeElementRect,
@@ -107,6 +111,15 @@ function useVirtualizer({ count, keyOf, estimate }: VirtualListProps, { box, top
   // oxlint-disable-next-line no-underscore-dangle
   useLayoutEffect(() => list._willUpdate())
   return list
+}
+
+/** The rows in view, and those around them that are drawn before a person scrolls there: short rows are many, of a high one none more. */
+function withMargin({ startIndex, endIndex, count }: Range, heightOf: (index: number) => number): number[] {
+  let start = startIndex
+  let end = endIndex
+  for (let px = 0; start > 0 && px < MARGIN && startIndex - start < MARGIN_ROWS; px += heightOf(start)) start--
+  for (let px = 0; end < count - 1 && px < MARGIN && end - endIndex < MARGIN_ROWS; px += heightOf(end)) end++
+  return Array.from({ length: end - start + 1 }, (_, index) => start + index)
 }
 
 /** Whether the person is at the end, and how to follow it. */

@@ -5,6 +5,7 @@ import { VirtualList } from '../parts/virtual-list.js'
 import { PlanView } from '../session/plan-view.js'
 import { EarlierEvents } from './earlier-events.js'
 import { PartView } from './part-view.js'
+import type { Part } from './part.js'
 import type { ReadingPlace } from './reading-place.js'
 
 interface TranscriptViewProps {
@@ -27,7 +28,7 @@ export function TranscriptView({ feed, place }: TranscriptViewProps) {
       {feed.earlier.value === undefined ? null : (
         <VirtualList
           count={parts.length}
-          estimate={60}
+          estimate={(index) => heightOf(parts[index])}
           label="Transcript"
           keyOf={keyOf}
           head={<EarlierEvents feed={feed} />}
@@ -44,3 +45,17 @@ export function TranscriptView({ feed, place }: TranscriptViewProps) {
     </KeptNumbers.Provider>
   )
 }
+
+/**
+ * A guess in pixels, which may not read the text: all rows are guessed again when one is added. Too low a guess of a long text
+ * would draw many more parts than are in view.
+ */
+function heightOf(part: Part | undefined): number {
+  if (part?.type !== 'text' && part?.type !== 'prompt') return LINE + MARGINS
+  return Math.ceil(part.text.length / LINE_CHARS) * LINE + MARGINS
+}
+
+/** Of prose and code on a wide screen, in pixels and in characters. */
+const LINE = 24
+const LINE_CHARS = 70
+const MARGINS = 12

@@ -106,8 +106,13 @@ export class ConnectedAgent implements KeptAgent {
     if (push['push'] === 'data') reader?.push(body)
     if (push['push'] === 'end') reader?.end()
     if (push['push'] === 'exit') this.#exited(exitOf(push['exit']))
-    if (push['push'] !== 'delivered') return
-    this.#delivered = asNumber(push['upTo']) ?? this.#delivered
+    if (push['push'] === 'delivered') this.#hasDelivered(push['upTo'])
+  }
+
+  #hasDelivered(upTo: unknown): void {
+    const delivered = Math.max(this.#delivered, asNumber(upTo) ?? 0)
+    if (delivered === this.#delivered) return
+    this.#delivered = delivered
     this.#isFull = false
     this.#send()
   }
@@ -129,7 +134,10 @@ export class ConnectedAgent implements KeptAgent {
 
   #sendOne(bytes: Buffer, at: number): void {
     const { key } = this
-    const accepted = (): void => void this.#sent.shift()
+    const accepted = ({ delivered }: Fields): void => {
+      this.#sent.shift()
+      this.#hasDelivered(delivered)
+    }
     this.#connection.request({ op: 'write', key, at }, accepted, bytes).catch((error: unknown) => {
       const { code } = refusalOf(error)
       // What was sent after a refused write is refused for its offset, and is already waiting again.

@@ -98,9 +98,6 @@ export class Connection {
   }
 
   #receive(chunk: Buffer): void {
-    // What is answered at once, and what the kernel takes at once, is one write.
-    this.#socket.cork()
-    setImmediate(() => this.#socket.uncork())
     try {
       for (const frame of this.#frames.push(chunk)) {
         if (this.#socket.destroyed || this.#socket.writableEnded) return

@@ -73,7 +73,7 @@ export class HeldAgent {
   }
 
   /** Accepts bytes for stdin if the caller knows all that was accepted before. */
-  write(at: number, bytes: Buffer): void {
+  write(at: number, bytes: Buffer): { readonly next: number; readonly delivered: number } {
     const { stdin } = this.streams
     if (at !== stdin.next) throw new Refusal('offset_invalid', { next: stdin.next })
     if (this.ended.stdin || !this.#child.stdin.writable) throw new Refusal('input_closed')
@@ -82,11 +82,15 @@ export class HeldAgent {
     if (isFull || stdin.reopen() !== 'open') throw new Refusal('input_full', { next: stdin.next })
     stdin.append(bytes)
     this.#options.onBytes('stdin')
+    const { next } = stdin
     this.#child.stdin.write(bytes, (error) => {
-      if (error) return
-      this.#delivered += bytes.length
-      this.#options.onEvent({ push: 'delivered', key: this.key, upTo: this.#delivered })
+      if (error || this.#delivered >= next) return
+      this.#delivered = next
+      this.#options.onEvent({ push: 'delivered', key: this.key, upTo: next })
     })
+    // Mostly, the system takes it at once: then the answer says so.
+    if (this.#child.stdin.writableLength === 0 && !this.#child.stdin.errored) this.#delivered = next
+    return { next, delivered: this.#delivered }
   }
 
   closeInput(): void {

@@ -74,11 +74,7 @@ export class Keeper {
       connection.grant(this.#agent(request), streamOf(request), request.count('bytes'))
       return {}
     },
-    write: (request, _connection, body) => {
-      const agent = this.#agent(request)
-      agent.write(request.count('at'), body)
-      return { next: agent.streams.stdin.next }
-    },
+    write: (request, _connection, body) => this.#agent(request).write(request.count('at'), body),
     'close-input': (request) => {
       this.#agent(request).closeInput()
       return {}

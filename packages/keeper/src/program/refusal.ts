@@ -37,9 +37,8 @@ export class Parameters {
   readonly #values: Readonly<Record<string, unknown>>
 
   constructor(header: unknown) {
-    const isObject = typeof header === 'object' && header !== null && !Array.isArray(header)
-    if (!isObject) throw new Refusal('bad_frame')
-    this.#values = Object.fromEntries(Object.entries(header))
+    if (!isObject(header)) throw new Refusal('bad_frame')
+    this.#values = header
   }
 
   /** At most `max` characters; no NUL. */
@@ -75,8 +74,10 @@ export class Parameters {
   }
 }
 
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 const isText = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0')
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText)
 const isEnvironment = (value: unknown): value is Record<string, string> =>
-  typeof value === 'object' && value !== null && areTexts(Object.entries(value).flat())
+  isObject(value) && areTexts(Object.entries(value).flat())

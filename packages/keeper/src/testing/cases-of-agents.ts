@@ -115,6 +115,7 @@ export const AGENT_CASES: KeeperCases = {
     assert.equal((await streamOf(peer, 'a', 'stdin'))['next'], at)
     await peer.ask('signal', { key: 'a', signal: 'SIGUSR2' })
     await peer.next(({ header }) => header['push'] === 'delivered' && header['upTo'] === at)
+    assert.equal((await listed(peer, 'a'))['delivered'], at)
     await peer.bytes('stdout', 3 + at)
   },
   'stdin is closed, the exit is kept until it is released': async (world) => {

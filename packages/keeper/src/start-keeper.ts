@@ -8,8 +8,15 @@ import { unavailable } from './wire-connection.js'
 const PROGRAM = fileURLToPath(new URL('../bin/agentproto-keeper.mjs', import.meta.url))
 /** How long it may take to listen, in milliseconds. */
 const START_MS = 15_000
-/** It waits for pipes: a compiler would only cost memory. */
-const NODE_FLAGS = ['--jitless', '--no-expose-wasm', '--max-semi-space-size=1', '--v8-pool-size=0']
+/** Small at rest: the optimising compiler starts only when the keeper works hard, and there is nothing for WebAssembly. */
+const NODE_FLAGS = [
+  '--max-semi-space-size=1',
+  '--v8-pool-size=0',
+  '--no-short-builtin-calls',
+  '--no-expose-wasm',
+  '--no-sparkplug',
+  '--interrupt-budget=250000',
+]
 
 /**
  * Starts a keeper in a session of its own, so that no signal to this process's group reaches it, and waits until it or another

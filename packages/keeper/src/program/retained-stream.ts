@@ -17,7 +17,7 @@ interface Segment {
   readonly file?: number
 }
 
-const BLOCK_BYTES = 16 << 10
+const BLOCK_BYTES = 4 << 10
 /** A file is given back as a whole, so what is kept is spread over several. */
 const FILE_BYTES = 64 << 20
 
@@ -51,8 +51,10 @@ export class RetainedStream {
 
   /** Up to `max` bytes from an offset that is kept; fewer than there are, where they are not in one piece. */
   slice(from: number, max: number): Buffer {
-    const found = this.#segments.find(({ end }) => end > from)
-    if (found === undefined) return Buffer.alloc(0)
+    const last = this.#segments.at(-1)
+    // A reader is mostly near the end.
+    const found = last && last.start <= from ? last : this.#segments.find(({ end }) => end > from)
+    if (found === undefined || found.end <= from) return Buffer.alloc(0)
     const { start, end, bytes, file } = found
     const length = Math.min(max, end - from)
     if (bytes) return bytes.subarray(from - start, from - start + length)

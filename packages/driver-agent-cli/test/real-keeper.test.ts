@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { AgentAnswer } from '@agentproto/contracts'
-import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import type { AdoptedAgent, AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import { adoptAgent, launchAgent, type LaunchOptions } from '@agentproto/driver-agent-cli'
 import { expect, onTestFinished, test } from 'vitest'
 import { type HomeKeeper, openKeeper } from '../../keeper/src/index.ts'
@@ -42,45 +42,51 @@ const launching = ({ adapter, host, folder }: Prepared, keeper: HomeKeeper, sink
   host: { ...host, keeper },
 })
 
+async function adopted(...adopting: Parameters<typeof adoptAgent>): Promise<AdoptedAgent> {
+  const agent = await adoptAgent(...adopting)
+  if (!agent) throw new Error('nothing is kept')
+  return agent
+}
+
 test('16.a5 with the keeper itself: a prompt of 10 MB, and hosts that leave in the middle of two turns', async () => {
   const home = mkdtempSync(`${tmpdir()}/driver-keeper-`)
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const on = await prepare()
   const { manifest } = on.adapter
   const first = storing()
-  const keepers = [await keeperOf(`${home}/keeper`)]
-  const agent = await launchAgent(manifest, launching(on, keepers[0] ?? (await keeperOf(home)), first.sink))
+  const firstKeeper = await keeperOf(`${home}/keeper`)
+  const agent = await launchAgent(manifest, launching(on, firstKeeper, first.sink))
   expect([agent.kept, agent.warnings]).toEqual([true, []])
   void agent.send([
     { type: 'text', text: 'ask' },
     { type: 'text', text: 'x'.repeat(10 << 20) },
   ])
   await expect.poll(() => first.asked.length).toBe(1)
-  keepers[0]?.close()
+  firstKeeper.close()
   const secondKeeper = await keeperOf(`${home}/keeper`)
   const second = storing()
-  const next = await adoptAgent(manifest, launching(on, secondKeeper, second.sink))
-  expect(next?.process).toEqual(agent.process)
-  const turn = next?.begin()
+  const next = await adopted(manifest, launching(on, secondKeeper, second.sink))
+  expect(next.process).toEqual(agent.process)
+  const turn = next.begin()
   await expect.poll(() => second.asked.length).toBe(1)
   second.asked[0]?.(ALLOW)
   await turn?.done
   expect(second.signals.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
-  void next?.send([{ type: 'text', text: 'ask' }])
+  void next.send([{ type: 'text', text: 'ask' }])
   await expect.poll(() => second.asked.length).toBe(2)
-  const [held] = await secondKeeper.list()
-  expect(held?.isBusy).toBe(true)
   // The first turn is forgotten.
-  expect(held?.keptBytes).toBeLessThan(10_000)
+  expect(await secondKeeper.list()).toMatchObject([
+    { isBusy: true, keptBytes: expect.toSatisfy((bytes) => bytes < 10_000) },
+  ])
   second.asked[1]?.(ALLOW)
-  await expect.poll(async () => (await secondKeeper.list())[0]?.isBusy).toBe(false)
+  await expect.poll(() => secondKeeper.list()).toMatchObject([{ isBusy: false }])
   secondKeeper.close()
   const third = storing()
   const thirdKeeper = await keeperOf(`${home}/keeper`)
-  const last = await adoptAgent(manifest, launching(on, thirdKeeper, third.sink))
-  expect(last?.begin()).toBeUndefined()
-  await last?.caughtUp
+  const last = await adopted(manifest, launching(on, thirdKeeper, third.sink))
+  expect(last.begin()).toBeUndefined()
+  await last.caughtUp
   expect(third.signals).toEqual([])
-  await last?.stop()
+  await last.stop()
   expect(await thirdKeeper.list()).toEqual([])
 })

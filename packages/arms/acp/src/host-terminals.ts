@@ -107,7 +107,10 @@ export class HostTerminals {
   #get(id: unknown): Terminal {
     const terminal = typeof id === 'string' ? this.#terminals.get(id) : undefined
     if (!terminal)
-      throw new HostRefusal('absent', `Resource not found: terminal ${String(id)} is not one of this gateway`)
+      throw new HostRefusal(
+        'absent',
+        `Resource not found: terminal ${String(id)}. A command ends with the gateway that ran it.`,
+      )
     return terminal
   }
 

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { adoptAcp, connectAcp } from '@agentproto/acp'
 import { type AgentAnswer, type AgentRequest, asRecord, type Json } from '@agentproto/contracts'
 import type { AdoptedSession, AgentSignal, AgentSink, ArmConnectOptions, ArmSession } from '@agentproto/contracts/agent'
+import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Controller, MemoryKeeper } from '../../../../tooling/memory-keeper.ts'
 import { fixture } from './connecting.ts'
@@ -94,29 +95,29 @@ function fullAgent(root: string) {
     const message = asRecord(line === '' ? {} : JSON.parse(line))
     const { id, method } = message
     const send = (more: object): void => write(`${JSON.stringify({ jsonrpc: '2.0', ...more })}\n`)
-    const write = (line: string): void => {
-      said += line
-      say(line)
+    const write = (text: string): void => {
+      said += text
+      say(text)
     }
     const update = (sessionUpdate: string, more: object): void =>
       send({ method: 'session/update', params: { sessionId: 's', update: { sessionUpdate, ...more } } })
-    const text = (words: string, kind = 'agent_message_chunk'): void =>
+    const speak = (words: string, kind = 'agent_message_chunk'): void =>
       update(kind, { content: { type: 'text', text: words } })
     received.push(message)
     if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } })
     else if (method === 'session/new') send({ id, result: { sessionId: 's', modes: MODES } })
     else if (method === 'session/set_mode') {
-      text('changing ')
+      speak('changing ')
       send({ id, result: {} })
-      text('changed ')
+      speak('changed ')
     } else if (method === 'session/cancel') {
       send({ id: prompt, result: { stopReason: 'cancelled' } })
     } else if (method === 'session/prompt') {
       prompt = id
       turns++
-      text('first ', 'agent_thought_chunk')
-      text('grüße ')
-      text('und 😀 ')
+      speak('first ', 'agent_thought_chunk')
+      speak('grüße ')
+      speak('und 😀 ')
       update('tool_call', { toolCallId: `t${turns}`, title: 'Edit', kind: 'edit', status: 'pending' })
       const toolCall = { toolCallId: `t${turns}`, title: 'Edit a.txt', rawInput: { path: 'a.txt' } }
       send({
@@ -124,7 +125,7 @@ function fullAgent(root: string) {
         method: 'session/request_permission',
         params: { sessionId: 's', toolCall, options: OPTIONS },
       })
-      text('waiting ')
+      speak('waiting ')
     } else if (id === `ask${turns}`) {
       update('tool_call_update', { toolCallId: `t${turns}`, status: 'completed' })
       const params = { sessionId: 's', path: join(root, 'a.txt'), content: `written ${turns}` }
@@ -132,7 +133,7 @@ function fullAgent(root: string) {
     } else if (id === `write${turns}`) {
       update('current_mode_update', { currentModeId: 'code' })
       write('a banner\n')
-      text('last')
+      speak('last')
       send({ id: prompt, result: { stopReason: 'end_turn' } })
     }
   }
@@ -209,9 +210,7 @@ function joined(log: Log, { host, session }: Adopted): AgentSignal[] {
 
 /** The beginning of a text that was cut by the end of a host. */
 const upTo = (cut: AgentSignal | undefined, whole: AgentSignal): AgentSignal =>
-  cut && 'text' in cut && 'text' in whole
-    ? ({ ...whole, text: whole.text.slice(0, cut.text.length) } as AgentSignal)
-    : whole
+  cut && 'text' in cut && 'text' in whole ? { ...whole, text: whole.text.slice(0, cut.text.length) } : whole
 
 /** Until everything that can happen has happened. */
 async function quiet(rounds = 12): Promise<void> {
@@ -408,4 +407,38 @@ test.each([
   const adopting = adoptAcp({ ...run.options, agent }, new Host(run.log))
   await expect(adopting).rejects.toMatchObject({ code: 'not_adoptable' })
   expect(run.agent.received).toHaveLength(before)
+})
+
+test.each([
+  ['that waits for its permission', ['terminal/create'], undefined],
+  ['that runs', ['terminal/create', 'terminal/wait_for_exit'], ALLOW],
+])('16.a3 a command %s ends with its host, and its request is answered with that', async (_, methods, answer) => {
+  cleaned()
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'acp-adoption-')))
+  const keeper = new MemoryKeeper()
+  const options = { ...fixture('hosted'), serve: { terminal: true } }
+  const log = new Log()
+  const host = new Host(log, { answer })
+  const connection = await connectAcp({ ...options, keep: { keeper, key: 'key' } })
+  onTestFinished(async () => void (await connection.close()))
+  const session = await connection.openSession(
+    { cwd: folder, additionalDirectories: [], mcpServers: [], origin: { how: 'new' } },
+    host,
+  )
+  const requests = methods.map((method) => ({ method, command: 'sleep', args: ['60'] }))
+  void session.send([{ type: 'text', text: JSON.stringify(requests) }])
+  await expect.poll(() => log.asked.size).toBe(1)
+  const agent = await (async () => {
+    const waits = methods.length === 1 ? 0 : 1
+    await expect.poll(() => findMarkedProcesses(options.launch.marker).length).toBe(1 + waits)
+    return keeper.adopt('key')
+  })()
+  if (!agent) throw new Error('nothing is kept')
+  host.isKilled = true
+  const next = new Host(log)
+  next.isReplay = true
+  const adopted = await adoptAcp({ ...options, launch: { ...options.launch, cwd: folder }, agent }, next)
+  onTestFinished(async () => void (await adopted.connection.close()))
+  await adopted.session.begin()?.done
+  expect(JSON.stringify(next.emitted)).toMatch(/command end(s|ed) with the gateway that ran it/)
 })

@@ -58,7 +58,9 @@ for each in old new old new; do
   said="$said $each-${#said}"
   expect "$said" "$each" sessions prompt try recall --wait
   expect project "$each" workspace list
-  expect try env AGENTPROTO_TOKEN="$token" node "$out/$each/package/bin/agentproto.mjs" sessions
+  if [ -n "$token" ]; then expect try env AGENTPROTO_TOKEN="$token" node "$out/$each/package/bin/agentproto.mjs" sessions; fi
+  # An agentproto from before home.json refuses no home: it moves a file of tokens with their last use aside.
+  if [ "$each" = new ]; then token=; fi
   $each stop 2>/dev/null
 done
 expect "1, written by agentproto upgraded from 0" new doctor

@@ -10,13 +10,14 @@ export function EarlierEvents({ feed }: { readonly feed: SessionFeed }) {
     setIsLoading(true)
     await feed.loadAll().finally(() => setIsLoading(false))
   }
+  const problem = feed.earlierProblem.value
   return (
     <>
-      <span class="dim">{count.toLocaleString('en')} earlier events are not loaded.</span>{' '}
       <button type="button" disabled={isLoading} onClick={() => void load()}>
         {isLoading ? 'Loading' : 'Load all'}
       </button>
-      <span role="alert">{feed.earlierProblem.value}</span>
+      <span class="dim">{count.toLocaleString('en')} earlier events are not loaded.</span>
+      {problem === '' ? null : <span role="alert">{problem}</span>}
     </>
   )
 }

@@ -1,12 +1,11 @@
-import {
-  defined,
-  type OutputItem,
-  type OutputLine,
-  type SessionEvent,
-  type SessionRequest,
-  type TraceContext,
-  type Turn,
-  type TurnResult,
+import type {
+  OutputItem,
+  OutputLine,
+  SessionEvent,
+  SessionRequest,
+  TraceContext,
+  Turn,
+  TurnResult,
 } from '@agentproto/contracts'
 import type {
   AnswerRequest,
@@ -24,6 +23,7 @@ import type {
   TurnQuery,
   WaitingQuery,
 } from '@agentproto/contracts/wire'
+import { allWaiting } from './all-waiting.js'
 import type { FollowOptions } from './connection-state.js'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { follow } from './feed.js'
@@ -122,16 +122,7 @@ export function sessionsClient(transport: Transport) {
     /** One page of the requests of all sessions that wait for a person, oldest first. */
     waiting: (query: WaitingQuery = {}) => call('GET /requests', { query }),
     /** All requests of all sessions that wait for a person, oldest first, page by page. */
-    async allWaiting(): Promise<readonly SessionRequest[]> {
-      const all: SessionRequest[] = []
-      let after: string | undefined
-      do {
-        const page = await sessions.waiting(defined({ after }))
-        all.push(...page.requests)
-        after = page.nextCursor
-      } while (after !== undefined)
-      return all
-    },
+    allWaiting: (): Promise<readonly SessionRequest[]> => allWaiting((query) => sessions.waiting(query)),
     /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
     answer: (id: string, requestId: string, body: AnswerRequest) =>
       call('POST /sessions/:id/requests/:requestId', { params: { id, requestId }, body }),

@@ -67,6 +67,28 @@ test('16.3 killed again and again, also in the middle of a streamed answer: each
   expect(textOf(events)).toBe(text)
 })
 
+test('16.6 an agent that is killed while no gateway runs: its session is resumed with another one, and nothing is left', async () => {
+  const home = keepingHome('agent-gone')
+  const mark = newMark()
+  const env = { AGENTPROTO_DEMO_HOME: join(home, 'demo'), ...mark.env }
+  const first = await startDaemon({ home, env })
+  const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
+  await first.client.sessions.promptAndWait(id, { prompt: 'remember me' })
+  const [agent = ''] = agentsIn(mark.living(), id)
+  await first.crash()
+  process.kill(Number.parseInt(agent, 10), 'SIGKILL')
+
+  const { client } = await startDaemon({ home, env })
+  await expect.poll(async () => (await client.sessions.get(id)).status, { timeout: 20_000 }).toBe('exited')
+  expect(agentsIn(mark.living(), id)).toEqual([])
+  await client.sessions.resume(id)
+  expect(await client.sessions.get(id)).toMatchObject({ status: 'running', kept: true })
+  const { text } = await client.sessions.promptAndWait(id, { prompt: 'recall' })
+  expect(text).toContain('remember me')
+  await client.sessions.kill(id)
+  expect(agentsIn(mark.living(), id)).toEqual([])
+})
+
 const PROMPT = 'stream 5; ask kept.txt hello; stream 3'
 
 /** The same turns by a gateway that nothing ends. */

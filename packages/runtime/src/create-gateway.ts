@@ -61,6 +61,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     ...access,
     ...agents,
     ...notifications,
+    keeper,
   }))
   await notifications.notifier.start(sessions.sessions)
   agents.watch(sessions.sessions)

@@ -1,4 +1,6 @@
 import type { HomeKeeper } from '@agentproto/keeper'
+import type { SessionService } from '@agentproto/contracts/wire'
+import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import type { Settings } from './settings.js'
 
 /** How long an idle agent that no gateway serves is kept, in milliseconds. */
@@ -19,6 +21,47 @@ export async function openAgentKeeper(
     return undefined
   }
 }
+
+/** Ends an agent of a session that does not go on with it, and what is kept of it: a resume starts another one in its place. */
+export async function forgetAgent(keeper: HomeKeeper, sessionId: string): Promise<void> {
+  const agent = await keeper.adopt(sessionId)
+  if (agent === undefined) return
+  const recorded = identify(agent.process.pid)?.startTime === agent.process.startTime ? [agent.process] : []
+  const marked = findMarkedProcesses(sessionId).filter(({ pid }) => pid !== agent.process.pid)
+  await endProcesses([...recorded, ...marked], { termGraceMs: TERM_GRACE_MS })
+  await agent.exit
+  await agent.release()
+}
+
+interface Keeping {
+  readonly keeper: HomeKeeper | undefined
+  readonly onProblem: (problem: string) => void
+}
+
+/** Ends what an earlier gateway left without a session that goes on with it. Never rejects. */
+export async function forgetUnclaimed(
+  sessions: Pick<SessionService, 'get'>,
+  { keeper, onProblem }: Keeping,
+): Promise<void> {
+  try {
+    for (const { key } of (await keeper?.list()) ?? []) {
+      if (keeper === undefined || (await isClaimed(sessions, key))) continue
+      onProblem(`Ended an agent that no session goes on with: ${key}`)
+      await forgetAgent(keeper, key)
+    }
+  } catch (thrown) {
+    onProblem(thrown instanceof Error ? thrown.message : String(thrown))
+  }
+}
+
+const isClaimed = (sessions: Pick<SessionService, 'get'>, id: string): Promise<boolean> =>
+  sessions.get(id).then(
+    ({ kept }) => kept === true,
+    () => false,
+  )
+
+/** From SIGTERM to SIGKILL, in milliseconds. */
+const TERM_GRACE_MS = 2_000
 
 /** The gateway ends: a keeper that holds nothing ends too, and any other one waits for the next gateway. */
 export async function leaveKeeper(keeper: HomeKeeper): Promise<void> {

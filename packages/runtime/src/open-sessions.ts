@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
+import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SessionService } from '@agentproto/contracts/wire'
+import type { HomeKeeper } from '@agentproto/keeper'
 import { type Access, Hooks, withKeptToken, withSessionToken } from '@agentproto/server'
 import { type CloseOptions, openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
@@ -8,15 +10,28 @@ import { endLeftovers } from './end-leftovers.js'
 import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
+import { forgetAgent, forgetUnclaimed } from './open-agent-keeper.js'
 import { recording } from './recording.js'
 import { sessionWorktrees } from './session-worktrees.js'
 import { stores } from './stores.js'
 
+interface Keeping {
+  readonly keeper: HomeKeeper | undefined
+}
+
 /** The sessions of a gateway, as their callers see them: with hooks and audit. */
 export type Sessions = Awaited<ReturnType<typeof openSessions>>
 
+/** Ends what an earlier gateway left of a session. */
+async function endAllOf(stored: StoredSession, { keeper, onProblem }: Keeping & Observers): Promise<void> {
+  await endLeftovers(stored, onProblem)
+  // A keeper that is lost holds nothing more of it, and the session can be repaired without it.
+  if (keeper !== undefined)
+    await forgetAgent(keeper, stored.session.id).catch((thrown: unknown) => onProblem(String(thrown)))
+}
+
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
-export async function openSessions(settings: Settings, parts: Observers & Access & Agents & Notifications) {
+export async function openSessions(settings: Settings, parts: Observers & Access & Agents & Notifications & Keeping) {
   const { clock, address } = settings
   const {
     adapters,
@@ -42,24 +57,22 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     workspaces,
     clock,
     onProblem,
-    onEvents:
-      news === undefined
-        ? onEvents
-        : (events, urgent) => {
-            onEvents(events, urgent)
-            news(events)
-          },
+    onEvents: (events, urgent) => {
+      onEvents(events, urgent)
+      news?.(events)
+    },
     onUsage: metrics.usage,
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
     ...(adoptAgent && { adoptAgent: withKeptToken(adoptAgent, tokens) }),
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
-    endLeftovers: (stored) => endLeftovers(stored, onProblem),
+    endLeftovers: (stored) => endAllOf(stored, parts),
     ...(settings.sessions && { config: settings.sessions }),
     ...(hooks && { gate: hooks.gate }),
   })
   tokens.forgetEarlier()
+  await forgetUnclaimed(registry, parts)
   const close = (options?: CloseOptions): Promise<void> =>
     closeInOrder([() => registry.close(options), () => hooks?.close()])
   let hooked: SessionService = registry

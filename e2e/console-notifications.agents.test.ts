@@ -40,10 +40,10 @@ async function openNotified(
         }
       }
       Object.assign(globalThis, { Notification: Recorded, edge })
-      document.hasFocus = () => edge.isFocused
     },
     [permission, throws] as const,
   )
+  await opened.page.addInitScript('document.hasFocus = () => edge.isFocused')
   const { code } = await gateway.client.browserCode()
   await opened.page.goto(`${gateway.url}/console/#code=${code}/`)
   await opened.page.getByRole('heading', { name: 'Needs you' }).waitFor()
@@ -76,8 +76,8 @@ test(
     await lookElsewhere(page)
     await ask(gateway, 'question Which \u202Ecolour?')
     await expect.poll(async () => (await edgeOf(page)).shown).toHaveLength(1)
-    const [{ title = '', body = '' } = {}] = (await edgeOf(page)).shown
-    expect([title, body]).toEqual(['An agent asks a question', 'Which ⟨U+202E⟩colour?'])
+    const asked = { title: 'An agent asks a question', body: 'Which ⟨U+202E⟩colour?' }
+    expect((await edgeOf(page)).shown).toEqual([asked])
     await page.getByRole('button', { name: 'This browser notifies you' }).click()
     await ask(gateway, 'ask later.txt')
     await page.getByRole('article').getByText('later.txt').first().waitFor()

@@ -8,6 +8,15 @@ import { git, repository } from './support/repository.js'
 
 // The list of sessions, and the dialog that starts one.
 
+/** A script that drops or pastes a file on the prompt of the dialog. */
+const transfer = (event: 'drop' | 'paste', name: string): string => `{
+  const data = new DataTransfer()
+  data.items.add(new File(['from ${name}'], '${name}', { type: 'text/plain' }))
+  const init = { bubbles: true, cancelable: true, dataTransfer: data, clipboardData: data }
+  const type = ${event === 'drop' ? 'DragEvent' : 'ClipboardEvent'}
+  document.querySelector('textarea[name="prompt"]').dispatchEvent(new type('${event}', init))
+}`
+
 async function openDialog(gateway: TestGateway): Promise<{ readonly page: Page; readonly dialog: Locator }> {
   const { page } = await openConsole(gateway, { place: '/sessions' })
   await page.getByRole('button', { name: 'Start a session' }).click()
@@ -62,7 +71,7 @@ test(
     await start(dialog)
     await dialog.getByRole('alert').filter({ hasText: '/no/such/folder' }).waitFor()
     expect(await folder.getAttribute('aria-invalid')).toBe('true')
-    expect(await folder.evaluate((field) => field === document.activeElement)).toBe(true)
+    expect(await dialog.locator(':focus').getAttribute('name')).toBe('cwd')
     await folder.fill('')
     await dialog.getByRole('checkbox', { name: 'in a git worktree of its own' }).check()
     await dialog.getByRole('textbox', { name: 'Branch' }).fill('no..branch')
@@ -92,19 +101,7 @@ test(
       ['drop', 'dropped.txt'],
       ['paste', 'pasted.txt'],
     ] as const) {
-      await dialog.getByRole('textbox', { name: 'Prompt' }).evaluate(
-        (field, [type, fileName]) => {
-          const data = new DataTransfer()
-          data.items.add(new File([`from ${fileName}`], fileName, { type: 'text/plain' }))
-          const init = { bubbles: true, cancelable: true }
-          field.dispatchEvent(
-            type === 'drop'
-              ? new DragEvent('drop', { ...init, dataTransfer: data })
-              : new ClipboardEvent('paste', { ...init, clipboardData: data }),
-          )
-        },
-        [event, name] as const,
-      )
+      await page.evaluate(transfer(event, name))
       await dialog.getByRole('button', { name: `Remove ${name}` }).waitFor()
     }
     await chosen.setInputFiles([file('picture.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0xff]))])

@@ -151,7 +151,7 @@ export class PipedAgent implements AgentProcess {
 
   async #terminate(): Promise<ProcessExit> {
     this.#recording?.cancel()
-    if (this.#pipes.isForeign) return this.exit
+    if (this.#pipes.isForeign) return {}
     const { graces } = this.#options
     const endStdin = (): void => this.endInput()
     await endTree({ tree: this.tree, clock: this.#clock, graces, endStdin, exit: this.exit })

@@ -55,8 +55,6 @@ export class KeptPipes implements ProcessPipes {
     this.#loss = loss
     this.stdout.destroy()
     this.stderr.destroy()
-    // For this host, it has ended. What this host left is left in silence.
-    if (loss.cause === 'taken-over') this.#resolveExit({})
   }
 
   /** Not `Readable.from`, which closes only after the read that waits for the agent. */

@@ -31,6 +31,7 @@ export class IdlePoint implements AgentSink {
   readonly #sink: AgentSink
   readonly #link: KeptLink
   #subject: IdleSubject | undefined
+  #isWarned = false
   /** Batches that are not stored yet, and requests that are not answered. */
   #open = 0
   readonly #waiting: (() => void)[] = []
@@ -128,12 +129,20 @@ export class IdlePoint implements AgentSink {
 
   #acknowledge(offsets: StreamOffsets, text: string, isBusy: boolean): void {
     // Facts that a keeper would refuse must not leave those of an earlier turn in force.
-    const stored = Buffer.byteLength(text) > MAX_FACTS_BYTES ? '' : text
+    const isTooLong = Buffer.byteLength(text) > MAX_FACTS_BYTES
+    if (isTooLong) this.#warnOnce()
+    const stored = isTooLong ? '' : text
     const last = this.#last
     if (last?.text === stored && last.isBusy === isBusy && same(last.offsets, offsets)) return
     this.#last = { offsets, text: stored, isBusy }
     // A keeper that is lost is reported by the process.
     void this.#link.process.acknowledge(offsets, stored, isBusy)
+  }
+
+  #warnOnce(): void {
+    if (this.#isWarned) return
+    this.#isWarned = true
+    void this.emit([TOO_LONG])?.catch(() => {})
   }
 
   #giveUp(): void {
@@ -146,6 +155,12 @@ export class IdlePoint implements AgentSink {
     this.#wanted = undefined
     wanted?.reach()
   }
+}
+
+const TOO_LONG: AgentSignal = {
+  type: 'notice',
+  severity: 'warning',
+  text: 'The agent ends with its gateway: its modes, models and options are too long to be kept.',
 }
 
 const same = (a: StreamOffsets, b: StreamOffsets): boolean =>

@@ -99,13 +99,13 @@ export class Gateway {
   }
 
   /** Follows all changes until the connection or the login is lost. A follower that fails at its first connect is started again. */
-  async #watch(signal: AbortSignal): Promise<'again' | 'away' | 'locked'> {
+  async #watch(stop: AbortSignal): Promise<'again' | 'away' | 'locked'> {
     try {
       const onState = (state: ConnectionState): void => this.#setState(state)
-      for await (const change of this.client.watch({ signal, onState })) this.#apply(change)
+      for await (const change of this.client.watch({ signal: stop, onState })) this.#apply(change)
       return 'away'
     } catch (thrown) {
-      return signal.aborted ? 'again' : endOf(thrown)
+      return stop.aborted ? 'again' : endOf(thrown)
     }
   }
 

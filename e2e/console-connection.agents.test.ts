@@ -121,6 +121,7 @@ test('15.8 ten tabs of one browser all work', needs('chromium'), async () => {
     await tab.bringToFront()
     await transcript(tab).getByText('echo: from tab 9').waitFor()
   }
+  expect((await gateway.client.sessions.get(id)).turnCount).toBe(9)
 })
 
 test(

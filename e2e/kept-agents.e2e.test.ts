@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client, SessionEvent } from '@agentproto/client'
 import { expect, test } from 'vitest'
@@ -75,6 +75,8 @@ test('16.6 an agent that is killed while no gateway runs: its session is resumed
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
   await first.client.sessions.promptAndWait(id, { prompt: 'remember me' })
   const [agent = ''] = agentsIn(mark.living(), id)
+  // The demo agent stores its conversation a moment after the turn.
+  await expect.poll(() => storedBy(env.AGENTPROTO_DEMO_HOME)).toContain('remember me')
   await first.crash()
   process.kill(Number.parseInt(agent, 10), 'SIGKILL')
 
@@ -102,6 +104,14 @@ async function uninterrupted({ client }: Daemon, cwd: string): Promise<unknown> 
   const events = await allEvents(client, id)
   await client.sessions.kill(id)
   return contentOf(events)
+}
+
+/** All that the demo agent has stored. */
+function storedBy(folder: string): string {
+  const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : []
+  return entries
+    .flatMap((entry) => (entry.isFile() ? [readFileSync(join(entry.parentPath, entry.name), 'utf8')] : []))
+    .join('')
 }
 
 function keepingHome(name: string): string {

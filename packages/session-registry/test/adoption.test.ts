@@ -7,6 +7,7 @@ import {
   type SessionRegistry,
   type SessionRegistryOptions,
 } from '@agentproto/session-registry'
+import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { KeptAgents } from './fixtures/kept-agents.js'
 import { ManualClock, settled } from './fixtures/manual-clock.js'
@@ -431,3 +432,128 @@ test('16.5 a host that leaves its agents ends nothing, and its readers come to t
   expect(await registry.waitTurn(id, 1)).toMatchObject({ text: 'one two three' })
   expect(statuses(await allEvents(registry, id))).toEqual(['starting', 'running'])
 })
+
+type Op = 'say' | 'think' | 'tool' | 'stderr' | 'ask' | 'queue' | 'end' | 'down' | 'up' | 'save' | 'twice'
+
+/** A host that is killed by some words, and an agent that does what the others say. */
+async function player(batchSize: number) {
+  const started = await host({ config: { inactivityMs: 10 ** 9, warningMs: 10 ** 9, progressMs: 10 ** 9 } })
+  started.agents.batchSize = batchSize
+  const id = await busy(started)
+  const agent = started.agents.of(id)
+  let isUp = true
+  let at = 0
+  const up = async (): Promise<void> => {
+    if (!isUp) await started.start()
+    isUp = true
+  }
+  const down = (): void => {
+    started.kill()
+    isUp = false
+  }
+  const steps: Readonly<Record<Op, () => Promise<unknown>>> = {
+    say: () => agent.say(text(`${at} `), text('and ')),
+    think: () => agent.say({ type: 'thought', text: `${at} ` }),
+    stderr: () => agent.say({ type: 'output', stream: 'stderr', text: `line ${at}` }),
+    tool: () =>
+      agent.say(
+        { type: 'tool-call', toolCallId: `t${at}`, title: 'Run' },
+        { type: 'tool-result', toolCallId: `t${at}`, status: 'completed' },
+      ),
+    ask: async () => {
+      const answered = agent.ask(question)
+      await settled()
+      await up()
+      const waiting = (await started.registry.requests(id)).findLast(({ state }) => state === 'pending')
+      const key = { id, requestId: waiting?.requestId ?? '' }
+      await started.registry.answer(key, { outcome: 'accept', content: { at } }, owner)
+      expect(await answered).toMatchObject({ content: { at } })
+    },
+    queue: async () => {
+      await up()
+      await started.registry.prompt(id, { prompt: `${at}`, whenBusy: 'queue' }, owner)
+    },
+    end: async () => (await isBusy(started, id)) && agent.say(text('done'), end),
+    down: async () => down(),
+    up,
+    save: async () => isUp && started.saved(),
+    // Killed again while it starts.
+    twice: async () => {
+      down()
+      void started.start()
+      await new Promise(setImmediate)
+      started.kill()
+    },
+  }
+  return {
+    started,
+    id,
+    agent,
+    async play(op: Op): Promise<void> {
+      if (!isOfHost(op)) at += 1
+      await steps[op]()
+      await settled()
+    },
+  }
+}
+
+/** @returns what the log and the agent say when everything has ended */
+async function played(ops: readonly Op[], batchSize: number): Promise<unknown> {
+  const { started, id, agent, play } = await player(batchSize)
+  for (const op of [...ops, ...ENDING]) await play(op)
+  const events = await allEvents(started.registry, id)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  expect(statuses(events)).toEqual(['starting', 'running'])
+  const turns = await started.registry.turns(id)
+  return { log: contentOf(events), prompts: agent.prompts, turns: turns.map(({ number, reason }) => [number, reason]) }
+}
+
+const ENDING: readonly Op[] = ['up', ...Array.from({ length: 12 }, (): Op => 'end')]
+const isOfHost = (op: Op): boolean => op === 'down' || op === 'up' || op === 'twice'
+
+/** Whether the agent works: a host that is down cannot be asked. */
+async function isBusy({ registry }: Host, id: string): Promise<boolean> {
+  const events = await allEvents(registry, id)
+  return (
+    types(events).filter((type) => type === 'user-prompt').length >
+    types(events).filter((type) => type === 'turn-end').length
+  )
+}
+
+/** Without ids and times; neighbouring text is one, and stderr is apart. */
+function contentOf(events: readonly SessionEvent[]): unknown {
+  const main: unknown[] = []
+  const stderr: unknown[] = []
+  let open: { type: string; turn: number | undefined; text: string } | undefined
+  for (const event of events) {
+    if (event.type === 'output') stderr.push(event.text)
+    else if (event.type === 'text-delta' || event.type === 'thought') {
+      if (open?.type === event.type && open.turn === event.turn) open.text += event.text
+      else main.push((open = { type: event.type, turn: event.turn, text: event.text }))
+    } else {
+      open = undefined
+      main.push([event.type, event.turn])
+    }
+  }
+  return { main, stderr: stderr.join('\n') }
+}
+
+test('16.3 whenever the host is killed, also twice in a row and while it starts, log and agent are as without that', async () => {
+  const op = fc.constantFrom<Op>('say', 'think', 'tool', 'stderr', 'ask', 'queue', 'end', 'down', 'up', 'save', 'twice')
+  await fc.assert(
+    fc.asyncProperty(fc.array(op, { maxLength: 14 }), fc.integer({ min: 1, max: 4 }), async (ops, batchSize) => {
+      const calm = ops.filter((each) => !isOfHost(each))
+      // What an agent does after its turn has ended depends on when the next prompt comes.
+      const within = untilEnd(ops)
+      expect(await played(within, batchSize)).toEqual(await played(untilEnd(calm), batchSize))
+    }),
+    { numRuns: 100 },
+  )
+}, 120_000)
+
+/** The words of the first turn, then its end and those that change only the host. */
+function untilEnd(ops: readonly Op[]): readonly Op[] {
+  const at = ops.indexOf('end')
+  if (at < 0) return ops
+  return [...ops.slice(0, at + 1), ...ops.slice(at + 1).filter(isOfHost)]
+}

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client, SessionEvent } from '@agentproto/client'
-import { expect, test } from 'vitest'
+import { createGateway } from '@agentproto/runtime'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Daemon, startDaemon } from './support/daemon.js'
 import { newMark } from './support/marked-processes.js'
 import { allowOnce, pendingPermission } from './support/pending-request.js'
@@ -88,6 +89,29 @@ test('16.6 an agent that is killed while no gateway runs: its session is resumed
   const { text } = await client.sessions.promptAndWait(id, { prompt: 'recall' })
   expect(text).toContain('remember me')
   await client.sessions.kill(id)
+  expect(agentsIn(mark.living(), id)).toEqual([])
+})
+
+test('16.5 a gateway that is closed and leaves its agents ends none of them, and the next one goes on', async () => {
+  const mark = newMark()
+  const folder = temporaryFolder('left')
+  const options = {
+    home: join(folder, 'home'),
+    cwd: folder,
+    keeper: true,
+    env: { ...process.env, HOME: folder, AGENTPROTO_DEMO_HOME: join(folder, 'demo'), ...mark.env },
+  }
+  const owner = { type: 'owner', name: 'owner' } as const
+  const first = await createGateway(options)
+  const { id } = await first.sessions.spawn({ adapter: 'demo', prompt: 'stream 300 10' }, owner)
+  const [agent] = agentsIn(mark.living(), id)
+  await first.close({ keepAgents: true })
+  const second = await createGateway(options)
+  onTestFinished(() => second.close())
+  expect(agentsIn(mark.living(), id)).toEqual([agent])
+  expect(await second.sessions.get(id)).toMatchObject({ status: 'running', kept: true, turn: { number: 1 } })
+  expect(await second.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'end_turn' })
+  await second.close()
   expect(agentsIn(mark.living(), id)).toEqual([])
 })
 

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { defined } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SessionService } from '@agentproto/contracts/wire'
 import type { HomeKeeper } from '@agentproto/keeper'
@@ -68,8 +69,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
     endLeftovers: (stored) => endAllOf(stored, parts),
-    ...(settings.sessions && { config: settings.sessions }),
-    ...(hooks && { gate: hooks.gate }),
+    ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()
   await forgetUnclaimed(registry, parts)

@@ -5,6 +5,8 @@ import { FileSessionStore, MemorySessionStore } from '@agentproto/session-regist
 import { testSessionStore } from '@agentproto/session-registry/testing'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parseStoredSession } from '../src/records/stored-session.js'
+import { storedSession } from './fixtures/stored-session.js'
 import { temporaryHome } from './fixtures/test-registry.js'
 
 testSessionStore('memory', { test, place: () => new MemorySessionStore(), open: (store) => store })
@@ -32,4 +34,17 @@ test('12.B9 the index of a home whose last session was deleted is read without a
   await again.close()
   writeFileSync(home.sessionsIndex, readFileSync(home.sessionsIndex, 'utf8').replace(']}', '\n]}'))
   expect(await open().load()).toEqual({ sessions: [], problems: [] })
+})
+
+test.each([
+  ['no queue', { context: {} }],
+  ['a queue that is none', { queue: 'x', context: {} }],
+  ['a prompt without its flags', { queue: [{ content: [], queuedAt: '2026-11-21T12:00:00.000Z' }], context: {} }],
+  ['a transcript that is no text', { queue: [], context: { transcript: 1 } }],
+])('16.3 a record with %s is not that of a kept session, so its agent is not taken over', (_, kept) => {
+  const record = { ...storedSession, kept }
+  expect(parseStoredSession(record)).toMatchObject({ session: { id: storedSession.session.id } })
+  expect(parseStoredSession(record)?.kept).toBeUndefined()
+  const good = { queue: [], context: {} }
+  expect(parseStoredSession({ ...record, kept: good })?.kept).toEqual(good)
 })

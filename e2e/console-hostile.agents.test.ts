@@ -125,6 +125,15 @@ test(
   },
 )
 
+test('15.R1 a text that is nested in thousands of levels does not end the page', needs('chromium'), async () => {
+  const gateway = await startGateway()
+  const id = await hostileSession(gateway, ['hello', said(`\n\n${'>'.repeat(5_000)}`), 'still here'])
+  const { page, problems } = await openConsole(gateway, { place: `/sessions/${id}` })
+  await page.getByText('echo: still here').waitFor()
+  await page.locator('.markdown pre', { hasText: '>>>>' }).waitFor({ state: 'attached' })
+  expect(problems).toEqual([])
+})
+
 test('15.s a word of a megabyte blocks the page for at most 200 ms at a time', needs('chromium'), async () => {
   const gateway = await startGateway()
   const id = await hostileSession(gateway, ['hello'])

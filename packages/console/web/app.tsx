@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { Connection, Gateway } from './gateway/gateway.js'
+import { Contained } from './parts/contained.js'
 import { KeyHelp } from './parts/key-help.js'
 import { ChangesPlace } from './places/changes.js'
 import { Locked } from './places/locked.js'
@@ -33,7 +34,13 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
         </p>
       </nav>
       {/* Before the login is exchanged, what a place asks for would be refused. */}
-      <main>{gateway.connection.value === 'connecting' ? null : <Current gateway={gateway} at={place.value} />}</main>
+      <main>
+        {gateway.connection.value === 'connecting' ? null : (
+          <Contained key={addressOf(place.value)} what="This place">
+            <Current gateway={gateway} at={place.value} />
+          </Contained>
+        )}
+      </main>
     </>
   )
 }

@@ -1,17 +1,19 @@
 import type { AdapterOption, AdapterSummary } from '@agentproto/contracts/agent'
 import { oneLine } from './printable.js'
 
+type Choices = Pick<AdapterSummary, 'modes' | 'modeDescriptions' | 'models' | 'options'>
+
 /** What a start of this agent may choose, as rows of a title and a text: modes, models and options with their values. */
 export function choiceRows({
   modes,
   modeDescriptions,
   models,
   options,
-}: AdapterSummary): readonly (readonly [string, string])[] {
+}: Choices): readonly (readonly [string, string])[] {
   const { allowed } = models
   return [
     ...(modes.length === 0 ? [['modes', 'none'] as const] : []),
-    ...modes.map((id) => ['mode', described(id, modeDescriptions[id])] as const),
+    ...modes.map((id) => ['mode', described(id, ownText(modeDescriptions, id))] as const),
     ...(models.default === undefined ? [] : [['model', `${oneLine(models.default)} by default`] as const]),
     ...(allowed === undefined ? [] : [['models', allowed.map(oneLine).join(', ')] as const]),
     ...options.map(
@@ -19,6 +21,10 @@ export function choiceRows({
     ),
   ]
 }
+
+/** A mode may have the name of something that every object has. */
+const ownText = (texts: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(texts, name) ? texts[name] : undefined
 
 const described = (name: string, description: string | undefined): string =>
   oneLine(description === undefined ? name : `${name}: ${description}`)

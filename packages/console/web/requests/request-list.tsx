@@ -2,6 +2,7 @@ import type { SessionRequest } from '@agentproto/client'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { AnswerGuard } from '../gateway/answer-guard.js'
 import type { Gateway } from '../gateway/gateway.js'
+import { Contained } from '../parts/contained.js'
 import { RequestCard } from './request-card.js'
 
 interface RequestListProps {
@@ -26,7 +27,9 @@ export function RequestList({ gateway, sessionId }: RequestListProps) {
   return (
     <>
       {requests.map((request) => (
-        <RequestCard key={request.requestId} gateway={gateway} request={request} guard={guard} />
+        <Contained key={request.requestId} what="A request of an agent">
+          <RequestCard gateway={gateway} request={request} guard={guard} />
+        </Contained>
       ))}
     </>
   )

@@ -50,7 +50,8 @@ function ModeField({ adapter: { modes, modeDescriptions } }: { readonly adapter:
   const [chosen, setChosen] = useState('')
   if (modes.length === 0) return null
   return (
-    <Described text={modeDescriptions[chosen]}>
+    // A mode may have the name of something that every object has.
+    <Described text={Object.hasOwn(modeDescriptions, chosen) ? modeDescriptions[chosen] : undefined}>
       {(about) => (
         <label>
           Mode

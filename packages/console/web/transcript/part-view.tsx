@@ -1,4 +1,5 @@
 import { Component, type ComponentChildren } from 'preact'
+import { Contained } from '../parts/contained.js'
 import { Fold } from '../parts/fold.js'
 import { LongText } from '../parts/long-text.js'
 import { Markdown } from '../parts/markdown.js'
@@ -29,11 +30,15 @@ export class PartView extends Component<PartViewProps> {
   }
 
   override render({ part }: PartViewProps): ComponentChildren {
-    return contentOf(part)
+    return (
+      <Contained what="This part of the transcript">
+        <PartContent part={part} />
+      </Contained>
+    )
   }
 }
 
-function contentOf(part: Part): ComponentChildren {
+function PartContent({ part }: { readonly part: Part }) {
   const name = String(part.key)
   switch (part.type) {
     case 'prompt':

@@ -1,3 +1,4 @@
+import { jsonText } from '@agentproto/contracts'
 import { Fold } from '../parts/fold.js'
 import { LongText } from '../parts/long-text.js'
 import { Outside } from '../parts/outside.js'
@@ -97,4 +98,4 @@ function Picture({ data, mimeType }: { readonly data: string; readonly mimeType:
   return <img class="picture" src={`data:${mimeType};base64,${data}`} alt="Image of the tool" />
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value))

@@ -1,6 +1,7 @@
 import type { PermissionOptionKind } from '../agent-request.js'
 import type { ToolContent, ToolKind } from '../content.js'
 import { asRecord, asString, isRecord } from '../json.js'
+import { isWithinDepth } from '../wire/requests.js'
 import type { RuleMatch } from '../wire/rule-match.js'
 
 // Our own words for what an agent only names: a person reads the same ones in the terminal and in the console.
@@ -65,8 +66,12 @@ export function toolContentText(content: Exclude<ToolContent, { readonly type: '
 /** The plan that the input of a tool call asks to approve; undefined where it has none. */
 export const planText = (input: unknown): string | undefined => asString(asRecord(input)['plan'])
 
-/** A value of JSON, indented by two spaces; empty for undefined. */
-export const jsonText = (value: unknown): string => JSON.stringify(value, undefined, 2) ?? ''
+/** Deeper values are written without indentation, which would grow with the square of the depth: megabytes for a few kilobytes. */
+const INDENTED_DEPTH = 64
+
+/** A value of JSON, indented by two spaces unless it is nested deeper than 64 levels; empty for undefined. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, undefined, isWithinDepth(value, INDENTED_DEPTH) ? 2 : 0) ?? ''
 
 /** The host of an address, in ASCII, so that no letter looks like another one. */
 export const hostText = (url: string): string => (URL.canParse(url) ? new URL(url).host || 'none' : 'not an address')

@@ -40,3 +40,9 @@ test('15.2 a host is in ASCII, and what has none says so', () => {
   expect(hostText('not an address')).toBe('not an address')
   expect(jsonText(undefined)).toBe('')
 })
+
+test('15.R2 a value that is nested deeply is not written as a text of megabytes', () => {
+  const deep = JSON.parse('['.repeat(3_000) + ']'.repeat(3_000)) as unknown
+  expect(toolInputText({ deep }).length).toBeLessThan(10_000)
+  expect(toolInputText(deep)).toBe('['.repeat(3_000) + ']'.repeat(3_000))
+})

@@ -78,9 +78,9 @@ test.each(EARLIER_HOMES)('16 a home that an earlier commit wrote is opened whole
   const resumed = await client.sessions.promptAndWait(id, { prompt: 'recall' }).catch((thrown: unknown) => thrown)
   // The first commits could not resume, and stored nothing to resume from.
   const isResumable = sessions.some(({ resumable }) => resumable)
-  const { text, code, message } = resumed as { text?: string; code?: string; message?: string }
-  expect(code).toBe(isResumable ? undefined : 'session_ended')
-  expect(isResumable ? text : message).toContain(
+  const said = resumed as { text?: string; code?: string; message?: string }
+  expect(said.code).toBe(isResumable ? undefined : 'session_ended')
+  expect(isResumable ? said.text : said.message).toContain(
     isResumable ? '1: write notes.txt of the first turn' : 'Start a new one',
   )
   expect((await client.sessions.get(id)).turnCount).toBe(isResumable ? turnCount + 1 : turnCount)

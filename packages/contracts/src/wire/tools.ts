@@ -173,7 +173,7 @@ export const answerRequest = {
 
 export const listAdapters = {
   name: 'list_agent_adapters',
-  description: 'List the agents that can be started, whether they are installed, and their modes, models and options.',
+  description: 'List the agents, whether they are installed, and their modes, models and options.',
   input: z.strictObject({}),
   output: z.looseObject({ adapters: z.array(z.looseObject({ slug: z.string(), installed: z.boolean() })) }),
 } as const satisfies ToolDefinition

@@ -8,15 +8,6 @@ import { unavailable } from './wire-connection.js'
 const PROGRAM = fileURLToPath(new URL('../bin/agentproto-keeper.mjs', import.meta.url))
 /** How long it may take to listen, in milliseconds. */
 const START_MS = 15_000
-/** Small at rest: the optimising compiler starts only when the keeper works hard, and there is nothing for WebAssembly. */
-const NODE_FLAGS = [
-  '--max-semi-space-size=1',
-  '--v8-pool-size=0',
-  '--no-short-builtin-calls',
-  '--no-expose-wasm',
-  '--no-sparkplug',
-  '--interrupt-budget=250000',
-]
 
 /**
  * Starts a keeper in a session of its own, so that no signal to this process's group reaches it, and waits until it or another
@@ -30,7 +21,7 @@ export async function startKeeper(folder: string, bounds: Partial<Bounds>, clock
 
 function firstWord(folder: string, bounds: Partial<Bounds>, clock: Clock): Promise<string> {
   return new Promise((resolve) => {
-    const keeper = spawn(process.execPath, [...NODE_FLAGS, PROGRAM, folder, JSON.stringify(bounds)], {
+    const keeper = spawn(process.execPath, [PROGRAM, folder, JSON.stringify(bounds)], {
       cwd: folder,
       detached: true,
       env: smallEnvironment(),

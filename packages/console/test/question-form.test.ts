@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formFields } from '@agentproto/contracts'
-import { contentOf, filledIn } from '../web/requests/question-form.js'
+import { contentOf, filledIn, isFillable } from '../web/requests/question-form.js'
 
 const fields = formFields({
   type: 'object',
@@ -53,4 +53,16 @@ test('15.2 a field with a special name is a field like any other', () => {
   const special = formFields(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'))
   const result = contentOf(special, () => ['x'])
   expect(JSON.stringify(result)).toBe('{"content":{"__proto__":"x"}}')
+})
+
+test('15.R4 a form with thousands of fields or choices is not drawn as fields', () => {
+  const formOf = (properties: object): boolean => isFillable(formFields({ type: 'object', properties }))
+  const many = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, {}]))
+  const choices = Array.from({ length: 10_000 }, (_, at) => `v${at}`)
+  expect([formOf({}), formOf(many(200)), formOf(many(201)), formOf({ a: { enum: choices } })]).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ])
 })

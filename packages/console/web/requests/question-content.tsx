@@ -1,6 +1,7 @@
 import { formFields, jsonText, type QuestionRequest } from '@agentproto/contracts'
 import { OutsideBlock } from '../parts/outside.js'
 import { AddressFact } from './permission-content.js'
+import { isFillable } from './question-form.js'
 
 /** What an agent asks, in its words; the fields of its form are below, with the answer. */
 export function QuestionContent({
@@ -8,7 +9,7 @@ export function QuestionContent({
 }: {
   readonly request: QuestionRequest
 }) {
-  const hasForm = mode === 'form' && formFields(schema).length > 0
+  const hasForm = mode === 'form' && isFillable(formFields(schema))
   return (
     <>
       <p>

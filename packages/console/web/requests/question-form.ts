@@ -5,6 +5,16 @@ export type FormContent =
   | { readonly content: Readonly<Record<string, unknown>> }
   | { readonly problems: ReadonlyMap<string, string> }
 
+/** A browser draws more fields, or more choices of them together, for seconds. */
+const MAX_FIELDS = 200
+const MAX_CHOICES = 5_000
+
+/** Whether a form is small enough to be drawn as fields; a larger one is shown as it is, and can only be declined. */
+export const isFillable = (fields: readonly FormField[]): boolean =>
+  fields.length > 0 &&
+  fields.length <= MAX_FIELDS &&
+  fields.reduce((sum, { choices }) => sum + choices.length, 0) <= MAX_CHOICES
+
 /** @param typed the texts of a field: none, one, or those of all chosen boxes */
 export function contentOf(fields: readonly FormField[], typed: (field: FormField) => readonly string[]): FormContent {
   const problems = new Map<string, string>()

@@ -7,6 +7,7 @@ import { PermissionContent } from './permission-content.js'
 import { QuestionContent } from './question-content.js'
 import { QuestionFormView } from './question-form-view.js'
 import { answeredText } from './answered-text.js'
+import { isFillable } from './question-form.js'
 
 /** One question of an agent with all that is decided, and below it the answers. */
 export function RequestCard({ gateway, request: asked, guard }: RequestCardProps) {
@@ -74,8 +75,20 @@ function AnswersOf({ gateway, request: asked, guard }: RequestCardProps) {
     return <Answers gateway={gateway} request={asked} guard={guard} choices={choices} />
   }
   const fields = request.mode === 'form' ? formFields(request.schema) : []
-  if (fields.length > 0) return <QuestionFormView gateway={gateway} request={asked} guard={guard} fields={fields} />
-  return <Answers gateway={gateway} request={asked} guard={guard} choices={questionChoices(request.mode)} />
+  if (isFillable(fields)) return <QuestionFormView gateway={gateway} request={asked} guard={guard} fields={fields} />
+  const choices = questionChoices(request.mode)
+  if (fields.length === 0) return <Answers gateway={gateway} request={asked} guard={guard} choices={choices} />
+  return (
+    <>
+      <p class="problem">The form is too large to be filled in here.</p>
+      <Answers
+        gateway={gateway}
+        request={asked}
+        guard={guard}
+        choices={choices.filter(({ isPositive }) => !isPositive)}
+      />
+    </>
+  )
 }
 
 /** What is shown is made safe where it is shown. */

@@ -91,7 +91,7 @@ test('a prompt waits for the turn of another editor; a cancel removes it from th
   expect(await waiting).toEqual({ stopReason: 'cancelled' })
   expect((await gateway.client.sessions.get(id)).turn).toMatchObject({ number: 1, state: 'busy' })
   const again = two.prompt(id, 'goes')
-  await until(async () => (await gateway.client.sessions.get(id)).queuedPrompts === 2)
+  await until(async () => (await gateway.client.sessions.get(id)).queuedPrompts === 1)
   await one.agent.notify('session/cancel', { sessionId: id })
   expect(await first).toEqual({ stopReason: 'cancelled' })
   expect(await again).toEqual({ stopReason: 'end_turn' })

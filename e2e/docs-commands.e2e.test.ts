@@ -98,5 +98,5 @@ test('14.4.1 no shell block of a guide has another name than sh, under which it 
   const languages = guides.flatMap((page) =>
     [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```([^\n]+)$/gm)].map(([, language]) => language),
   )
-  expect(new Set(languages)).toEqual(new Set(['sh', 'ts', 'json', 'yaml']))
+  expect(new Set(languages)).toEqual(new Set(['sh', 'ts', 'json', 'yaml', 'nginx', 'caddy']))
 })

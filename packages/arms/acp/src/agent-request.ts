@@ -40,7 +40,7 @@ export const isNotAsked = ({ result }: Json): boolean =>
   asRecord(asRecord(asRecord(result)['_meta'])['agentproto'])['reason'] === NOT_ASKED
 
 /** Reads `session/request_permission`; undefined when there is nothing to choose from. */
-export function permissionRequest(params: Json): AgentAsk | undefined {
+function permissionRequest(params: Json): AgentAsk | undefined {
   const toolCall = parseToolUpdate(asRecord(params['toolCall']))
   const options = asList(params['options']).flatMap(optionOf)
   if (!toolCall || options.length === 0) return undefined
@@ -54,7 +54,7 @@ export function permissionRequest(params: Json): AgentAsk | undefined {
 }
 
 /** Reads `elicitation/create`; undefined for an unknown mode. */
-export function questionRequest(params: Json): AgentAsk | undefined {
+function questionRequest(params: Json): AgentAsk | undefined {
   const ask = questionOf(params)
   return ask && { ask, result: (answer) => elicitationResult(answer, because(answer)) }
 }

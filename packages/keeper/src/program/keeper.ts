@@ -10,7 +10,7 @@ import type { Parameters } from './refusal.js'
 import { spawnChild } from './spawn-child.js'
 
 /** The versions of the wire that this keeper speaks. */
-export const WIRES: readonly number[] = [1]
+const WIRES: readonly number[] = [1]
 const MAX_FACTS = 256 << 10
 
 export interface KeeperOptions {

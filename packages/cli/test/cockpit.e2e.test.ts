@@ -106,9 +106,7 @@ test(
       .toEqual([true, true, false])
 
     // Reads a diff.
-    screen.press('/')
-    screen.type('guide')
-    screen.press('Enter')
+    await filter(screen, 'guide')
     await screen.shows(/filter: guide/)
     await screen.shows(/❯ idle +guide/)
     screen.press('d')
@@ -119,19 +117,14 @@ test(
     // Interrupts a runaway.
     // An Escape that a key follows at once would be Alt with that key.
     await screen.shows(/^(?![\s\S]*filter: guide)[\s\S]*q quits/)
-    screen.press('/')
-    screen.type('runaway')
-    screen.press('Enter')
+    await filter(screen, 'runaway')
     await screen.shows(/❯ busy +runaway/)
     screen.press('x')
     await screen.shows(/The turn of runaway was interrupted[\s\S]*8 working|8 working[\s\S]*interrupted/)
 
     // Merges a worktree.
     // Keys that come in one read are a paste, which is no command.
-    screen.press('/')
-    screen.press('C-u')
-    screen.type('fix/login')
-    screen.press('Enter')
+    await filter(screen, 'fix/login')
     await screen.shows(/❯ idle +login/)
     screen.press('m')
     await screen.shows(/Merge the worktree of login\?[\s\S]*fix\/login[\s\S]*login\.txt[\s\S]*y merges/)
@@ -203,16 +196,11 @@ test.each(SIZES)(
     screen.press('n')
     await screen.shows(/^0 need you/m)
     expect(existsSync(join(home, 'made.txt'))).toBe(false)
-    screen.press('/')
-    screen.type('loop')
-    screen.press('Enter')
+    await filter(screen, 'loop')
     await screen.shows(/❯ busy +loop/)
     screen.press('x')
     await screen.shows(/The turn of loop was interrupted/)
-    screen.press('/')
-    screen.press('C-u')
-    screen.type('done')
-    screen.press('Enter')
+    await filter(screen, 'done')
     await screen.shows(/❯ idle +done/)
     screen.press('d')
     await screen.shows(/Changes of done[\s\S]*\+tea/)
@@ -289,3 +277,13 @@ test('14.2.5 a session does not seem to wait for what was asked in a turn that i
     .poll(async () => (await cli(['sessions'], { home })).stdout)
     .toMatch(/idle +asked +(?:\[user\] question|The answer was)/)
 })
+
+/** Each key is seen before the next: keys that come in one read are taken for a paste. */
+async function filter(screen: ReturnType<typeof terminal>, words: string): Promise<void> {
+  screen.press('/')
+  await screen.shows(/Filter/)
+  screen.press('C-u')
+  screen.type(words)
+  await screen.shows(new RegExp(`Filter.*${words}`))
+  screen.press('Enter')
+}

@@ -265,12 +265,15 @@ test.each([
     run.host.isKilled = true
     const later = await adopt(run, ALLOW)
     const begun = later.session.begin()
-    expect(begun?.cancelling, `killed at ${at}`).toBe(false)
+    // At its last byte the turn may be over.
+    const isOver = begun === undefined && at === said.length - opened
+    expect(isOver || begun?.cancelling === false, `killed at ${at}`).toBe(true)
     await begun?.done
     await later.session.caughtUp
     expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(told)
     expect([run.agent.answersTo('ask1'), run.agent.answersTo('write1')], `killed at ${at}`).toEqual([1, 1])
-    await expect.poll(() => later.controller.acknowledged.length, { interval: 1 }).toBeGreaterThan(0)
+    const { acknowledged } = isOver ? run.controller : later.controller
+    await expect.poll(() => acknowledged.length, { interval: 1 }).toBeGreaterThan(0)
     expect(later.controller.faults).toEqual([])
   }
 })

@@ -27,7 +27,7 @@ export interface EarlierHome {
 export interface ExpectedHome {
   readonly owner: string
   readonly tokens: Readonly<Record<string, string>>
-  /** The request that nobody has answered. */
+  /** The request that has no answer. */
   readonly pending: string
   readonly sessions: readonly ExpectedSession[]
 }

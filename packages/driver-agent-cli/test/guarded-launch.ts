@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentSink, RunningAgent, SessionOrigin } from '@agentproto/contracts/agent'
-import { type AgentHost, launchAgent } from '@agentproto/driver-agent-cli'
+import { type AgentHost, launchAgent, type LaunchOptions } from '@agentproto/driver-agent-cli'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 import { createRedactor, createSecrets, type Redactor, type Secrets } from '@agentproto/secrets'
@@ -75,25 +75,27 @@ export interface Launching {
   readonly env?: Readonly<Record<string, string>>
 }
 
-export async function launch(
+/** A launch of the prepared agent in a folder of its own; with the given changes. */
+export const launchOptions = (
   { adapter, host, folder }: Prepared,
-  { sink = quiet, ...more }: Launching = {},
-): Promise<RunningAgent> {
-  const agent = await launchAgent(adapter.manifest, {
-    sessionId: `s-${crypto.randomUUID()}`,
-    adapterSlug: 'small',
-    adapter,
-    sandbox: adapter.sandbox,
-    cwd: folder,
-    additionalDirectories: [],
-    mcpServers: [],
-    origin: { how: 'new' },
-    env: {},
-    signal: new AbortController().signal,
-    sink,
-    host,
-    ...more,
-  })
+  more: Partial<LaunchOptions> & Pick<LaunchOptions, 'sink'>,
+): LaunchOptions => ({
+  sessionId: `s-${crypto.randomUUID()}`,
+  adapterSlug: 'small',
+  adapter,
+  sandbox: adapter.sandbox,
+  cwd: folder,
+  additionalDirectories: [],
+  mcpServers: [],
+  origin: { how: 'new' },
+  env: {},
+  signal: new AbortController().signal,
+  host,
+  ...more,
+})
+
+export async function launch(on: Prepared, { sink = quiet, ...more }: Launching = {}): Promise<RunningAgent> {
+  const agent = await launchAgent(on.adapter.manifest, launchOptions(on, { sink, ...more }))
   onTestFinished(async () => void (await agent.stop()))
   return agent
 }

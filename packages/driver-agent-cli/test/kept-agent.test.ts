@@ -5,7 +5,7 @@ import { createRedactor } from '@agentproto/secrets'
 import { endProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Controller, MemoryKeeper } from '../../../tooling/memory-keeper.ts'
-import { prepare, type Prepared, quiet } from './guarded-launch.ts'
+import { launchOptions, prepare, type Prepared, quiet } from './guarded-launch.ts'
 
 const ASK = [{ type: 'text', text: 'ask' }] as const
 const ALLOW: AgentAnswer = { outcome: 'selected', optionId: 'ok' }
@@ -28,20 +28,8 @@ function storing(before = 0): Sink {
   }
 }
 
-const launching = ({ adapter, host, folder }: Prepared, sink: AgentSink, sessionId: string): LaunchOptions => ({
-  sessionId,
-  adapterSlug: 'small',
-  adapter,
-  sandbox: adapter.sandbox,
-  cwd: folder,
-  additionalDirectories: [],
-  mcpServers: [],
-  origin: { how: 'new' },
-  env: {},
-  signal: new AbortController().signal,
-  sink,
-  host,
-})
+const launching = (on: Prepared, sink: AgentSink, sessionId: string): LaunchOptions =>
+  launchOptions(on, { sink, sessionId })
 
 /** A keeper whose controllers can be killed with their host. */
 class Watched implements AgentKeeper {

@@ -5,7 +5,7 @@ import type { AdoptedAgent, AgentSignal, AgentSink } from '@agentproto/contracts
 import { adoptAgent, launchAgent, type LaunchOptions } from '@agentproto/driver-agent-cli'
 import { expect, onTestFinished, test } from 'vitest'
 import { type HomeKeeper, openKeeper } from '../../keeper/src/index.ts'
-import { prepare, type Prepared } from './guarded-launch.ts'
+import { launchOptions, prepare, type Prepared } from './guarded-launch.ts'
 
 const ALLOW: AgentAnswer = { outcome: 'selected', optionId: 'ok' }
 
@@ -27,20 +27,8 @@ function storing() {
   return { sink, signals, asked }
 }
 
-const launching = ({ adapter, host, folder }: Prepared, keeper: HomeKeeper, sink: AgentSink): LaunchOptions => ({
-  sessionId: `s-${process.pid}`,
-  adapterSlug: 'small',
-  adapter,
-  sandbox: adapter.sandbox,
-  cwd: folder,
-  additionalDirectories: [],
-  mcpServers: [],
-  origin: { how: 'new' },
-  env: {},
-  signal: new AbortController().signal,
-  sink,
-  host: { ...host, keeper },
-})
+const launching = (on: Prepared, keeper: HomeKeeper, sink: AgentSink): LaunchOptions =>
+  launchOptions(on, { sink, sessionId: `s-${process.pid}`, host: { ...on.host, keeper } })
 
 async function adopted(...adopting: Parameters<typeof adoptAgent>): Promise<AdoptedAgent> {
   const agent = await adoptAgent(...adopting)

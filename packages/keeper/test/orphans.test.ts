@@ -2,46 +2,21 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { mkdirSync } from 'node:fs'
-import type { Clock, Timer } from '@agentproto/contracts'
 import { identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { DEFAULT_BOUNDS } from '../src/program/bounds.ts'
 import { Keeper } from '../src/program/keeper.ts'
 import { echo, listed, nodeProgram } from '../src/testing/keeper-subject.ts'
 import { RawPeer } from '../src/testing/raw-peer.ts'
+import { FakeClock } from '../../gateway-http/test/fake-clock.ts'
 import { connected, keeperFolder } from './keeper-process.ts'
 
 const DAY = 24 * 3_600_000
 
-/** Time that only the test moves; waiting for a process to end is left to the system. */
-class HandClock implements Clock {
-  #now = 0
-  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>()
-
-  now(): number {
-    return this.#now
-  }
-
-  after(ms: number, run: () => void): Timer {
-    const timer = { at: this.#now + ms, run }
-    this.#timers.add(timer)
-    return { cancel: () => this.#timers.delete(timer) }
-  }
-
-  advance(ms: number): void {
-    this.#now += ms
-    for (const timer of this.#timers) {
-      if (timer.at > this.#now) continue
-      this.#timers.delete(timer)
-      timer.run()
-    }
-  }
-}
-
 async function keeperHere() {
   const folder = dirname(keeperFolder())
   mkdirSync(folder, { recursive: true })
-  const clock = new HandClock()
+  const clock = new FakeClock()
   const emptied: string[] = []
   const keeper = new Keeper({
     secret: Buffer.from('secret'),

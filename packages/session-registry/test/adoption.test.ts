@@ -402,7 +402,7 @@ test('16.3 silence and idleness count by the clock, not from the start of the ho
   expect(killed.agents.of(id).cancels).toBe(1)
 })
 
-test('16.3 what an agent did while nobody listened is a sign of life', async () => {
+test('16.3 what an agent did while no gateway ran is a sign of life', async () => {
   const killed = await host({ config: { inactivityMs: 600_000, warningMs: 300_000 } })
   const id = await busy(killed)
   killed.kill()

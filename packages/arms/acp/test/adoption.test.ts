@@ -75,14 +75,14 @@ class Host implements AgentSink {
 
 /** Signals with texts joined, because pieces may be cut differently. */
 function story(signals: readonly AgentSignal[]): AgentSignal[] {
-  const told: AgentSignal[] = []
+  const reported: AgentSignal[] = []
   for (const signal of signals) {
-    const last = told.at(-1)
+    const last = reported.at(-1)
     if (last && 'text' in last && 'text' in signal && last.type === signal.type)
-      told[told.length - 1] = { ...last, text: last.text + signal.text } as AgentSignal
-    else told.push(signal)
+      reported[reported.length - 1] = { ...last, text: last.text + signal.text } as AgentSignal
+    else reported.push(signal)
   }
-  return told
+  return reported
 }
 
 /** An agent whose turn has everything that a turn can have. Each answer that it gets is written down. */
@@ -218,7 +218,7 @@ async function quiet(rounds = 12): Promise<void> {
 }
 
 async function uninterrupted(): Promise<{
-  readonly told: AgentSignal[]
+  readonly reported: AgentSignal[]
   readonly bytes: number
   readonly opened: number
   readonly said: Buffer
@@ -229,12 +229,12 @@ async function uninterrupted(): Promise<{
   await quiet()
   const bytes = (run.controller.acknowledged.at(-1)?.stdout ?? 0) - opened
   expect(run.controller.faults).toEqual([])
-  return { told: story(run.log.signals), bytes, opened, said: run.agent.said() }
+  return { reported: story(run.log.signals), bytes, opened, said: run.agent.said() }
 }
 
 test('16.a3 a session of its own keeper: points at the opening, before the prompt and after the turn', async () => {
-  const { told, bytes, opened } = await uninterrupted()
-  expect(told.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
+  const { reported, bytes, opened } = await uninterrupted()
+  expect(reported.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
   expect(opened).toBeGreaterThan(100)
   expect(bytes).toBeGreaterThan(1_000)
   expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('written 1')
@@ -254,7 +254,7 @@ test.each([
   ['answered by the second host', undefined],
 ])('16.a3 a host that is killed at any byte of a turn, whose requests are %s', async (_, answer) => {
   onTestFinished(() => rm(folder, { recursive: true, force: true }).then(() => void (folder = '')))
-  const { told, said, opened } = await uninterrupted()
+  const { reported, said, opened } = await uninterrupted()
   // Without an answer of the first host, the agent waits; the bytes after that never come.
   for (const at of places(said.subarray(opened))) {
     const run = await running(answer)
@@ -270,7 +270,7 @@ test.each([
     expect(isOver || begun?.cancelling === false, `killed at ${at}`).toBe(true)
     await begun?.done
     await later.session.caughtUp
-    expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(told)
+    expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(reported)
     expect([run.agent.answersTo('ask1'), run.agent.answersTo('write1')], `killed at ${at}`).toEqual([1, 1])
     const { acknowledged } = isOver ? run.controller : later.controller
     await expect.poll(() => acknowledged.length, { interval: 1 }).toBeGreaterThan(0)
@@ -346,8 +346,8 @@ test('16.a3 a change of the configuration that was requested is applied once, wh
   const whole = await running()
   const opened = whole.controller.acknowledged.at(-1)?.stdout ?? 0
   await whole.session.configure({ mode: 'code' })
-  const told = story(whole.log.signals)
-  expect(told).toContainEqual({ type: 'config', config: { modeId: 'code' } })
+  const reported = story(whole.log.signals)
+  expect(reported).toContainEqual({ type: 'config', config: { modeId: 'code' } })
   for (const at of places(whole.agent.said().subarray(opened))) {
     const run = await running()
     run.controller.readable = opened + at
@@ -358,7 +358,7 @@ test('16.a3 a change of the configuration that was requested is applied once, wh
     expect(later.session.begin()).toBeUndefined()
     await later.session.caughtUp
     await quiet(2)
-    expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(told)
+    expect(story(joined(run.log, later)), `killed at ${at}`).toEqual(reported)
     await later.session.configure({ mode: 'ask' })
     const ids = run.agent.received.flatMap(({ id, method }) => (method === undefined ? [] : [id]))
     expect(new Set(ids).size).toBe(ids.length)

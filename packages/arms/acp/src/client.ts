@@ -1,4 +1,4 @@
-import { IdlePoint, notResumable } from '@agentproto/arm-kit'
+import { EarlierHost, IdlePoint, notResumable } from '@agentproto/arm-kit'
 import type { AdoptedState, AdoptingClient, Inheritance, KeptLink, TurnOutcome, WriteLine } from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
@@ -24,7 +24,6 @@ import {
 import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
 import type { ConfigCall } from './config.js'
-import { EarlierHost } from './earlier-host.js'
 import { requestFailure, stepFailure } from './failure.js'
 import { HostServices } from './host-services.js'
 import { Peer } from './peer.js'
@@ -37,6 +36,9 @@ import { listStored } from './stored-sessions.js'
 /** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
+const TURN_METHODS = { prompt: 'session/prompt', cancel: 'session/cancel' }
+/** Requests of an earlier host whose answers are handled in order with the updates. */
+const SETTINGS: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_model', 'session/set_config_option'])
 
 /** `serve` needs `launch`, which says how the agent was launched. */
 export interface AcpClientOptions
@@ -175,7 +177,7 @@ export class AcpClient implements AdoptingClient, SessionLink {
   /** Goes on with the session of an earlier host, from the idle point that its facts are of. @throws `not_adoptable` */
   adopt({ facts, written, sink: inner, link }: Inheritance): AdoptedState {
     const known = readSessionFacts(facts)
-    const earlier = new EarlierHost(written)
+    const earlier = new EarlierHost(written, TURN_METHODS)
     this.keep(link)
     this.#handshake = { info: infoOf(known), authMethods: [] }
     this.peer.resume(earlier, known.next)
@@ -196,10 +198,10 @@ export class AcpClient implements AdoptingClient, SessionLink {
 
   #resume(
     session: AcpSession,
-    { settings, prompt, isCancelled }: EarlierHost,
+    { requests, prompt, isCancelled }: EarlierHost,
     { process }: KeptLink,
   ): RunningTurn | undefined {
-    for (const call of settings) session.resumeChange(call.id, call)
+    for (const call of requests) if (SETTINGS.has(call.method)) session.resumeChange(call.id, call)
     // Answers of the earlier host are needed until the requests have been read again.
     void process.caughtUp.then(() => {
       this.peer.isReplaying = false

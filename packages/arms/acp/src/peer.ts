@@ -1,4 +1,12 @@
-import { flushAll, type Limit, parseLine, type TurnOutcome, within, type WriteLine } from '@agentproto/arm-kit'
+import {
+  type EarlierHost,
+  flushAll,
+  type Limit,
+  parseLine,
+  type TurnOutcome,
+  within,
+  type WriteLine,
+} from '@agentproto/arm-kit'
 import {
   type AgentNotice,
   type AgentprotoError,
@@ -9,7 +17,6 @@ import {
   type Json,
 } from '@agentproto/contracts'
 import { cancelledAsk, isAsk } from './agent-request.js'
-import type { EarlierHost } from './earlier-host.js'
 import { rpcFailure } from './failure.js'
 import { extension } from './notice.js'
 import type { RpcAnswer } from './rpc-answer.js'
@@ -91,8 +98,9 @@ export class Peer {
 
   /** Goes on after an earlier host, with ids that it has not used. */
   resume(earlier: EarlierHost, next: { readonly own: number; readonly sdk: number }): void {
-    const own = earlier.ids.filter((id) => id >= FIRST_ID)
-    const sdk = earlier.ids.filter((id) => id < FIRST_ID)
+    const ids = earlier.requests.map(({ id }) => id)
+    const own = ids.filter((id) => id >= FIRST_ID)
+    const sdk = ids.filter((id) => id < FIRST_ID)
     this.nextId = Math.max(next.own, ...own.map((id) => id + 1))
     this.sdk.startAt(Math.max(next.sdk, ...sdk.map((id) => id + 1)))
     this.#earlier = earlier

@@ -70,8 +70,6 @@ export class AcpSession implements ArmSession, IdleSubject {
   readonly #capabilities: AgentCapabilities
   readonly #idle: IdlePoint | undefined
   #phase: Phase
-  /** The turn whose prompt waits for an idle point. */
-  #unsent: Turn | undefined
   /** Changes of the configuration that wait for the agent. */
   #changing = 0
   interrupted = false
@@ -90,9 +88,8 @@ export class AcpSession implements ArmSession, IdleSubject {
   }
 
   get isIdle(): boolean {
-    const { turn, isFlushed } = this.conversation
-    const isBetween = (turn === undefined || turn === this.#unsent) && this.#phase !== 'loading'
-    return isBetween && isFlushed && this.#changing === 0 && this.services?.isIdle !== false
+    const isLoading = this.#phase === 'loading'
+    return this.conversation.isIdle && !isLoading && this.#changing === 0 && this.services?.isIdle !== false
   }
 
   facts(): Json {
@@ -115,7 +112,7 @@ export class AcpSession implements ArmSession, IdleSubject {
     const adapted = promptFor(prompt, this.#capabilities)
     if ('refused' in adapted) this.conversation.end(turn, { by: 'failure', error: { message: adapted.refused } })
     else {
-      const waiting = this.#beforePrompt(turn)
+      const waiting = this.#idle?.beforePrompt()
       if (waiting) await waiting
       const meta = trace === undefined ? {} : { _meta: { ...trace } }
       this.#prompt(turn, { sessionId: this.agentSessionId, prompt: adapted.blocks, ...meta })
@@ -127,6 +124,7 @@ export class AcpSession implements ArmSession, IdleSubject {
   resumeTurn(promptId: number, isCancelled: boolean): Turn {
     const turn = this.conversation.begin()
     this.#phase = 'live'
+    turn.isSent = true
     turn.cancelling = isCancelled
     this.#link.peer.expect(promptId, (response) => this.#answered(turn, response))
     return turn
@@ -148,18 +146,11 @@ export class AcpSession implements ArmSession, IdleSubject {
     })
   }
 
-  #beforePrompt(turn: Turn): void | Promise<void> {
-    this.#unsent = turn
-    const waiting = this.#idle?.beforePrompt()
-    if (waiting) return waiting
-    this.#unsent = undefined
-  }
-
   #prompt(turn: Turn, params: object): void {
-    this.#unsent = undefined
     // If the agent has ended, so has the turn.
     if (this.conversation.turn !== turn) return
     if (turn.cancelling) return this.conversation.end(turn, { by: 'host' })
+    turn.isSent = true
     this.#link.peer.send('session/prompt', params, (response) => this.#answered(turn, response))
   }
 
@@ -172,7 +163,7 @@ export class AcpSession implements ArmSession, IdleSubject {
     const { turn } = this.conversation
     if (!turn || turn.cancelling) return
     // Before the answers to what is pending, so that the agent does not act on one of them.
-    if (turn !== this.#unsent) this.#link.peer.send('session/cancel', { sessionId: this.agentSessionId })
+    if (turn.isSent) this.#link.peer.send('session/cancel', { sessionId: this.agentSessionId })
     this.conversation.beginCancel()
   }
 

@@ -38,6 +38,8 @@ export interface Turn {
   readonly resolve: () => void
   /** Absent until the agent mentions a tool call. */
   tools?: ToolCalls
+  /** Its prompt is on its way to the agent: until then, it waits for an idle point. */
+  isSent: boolean
   /** The host has cancelled it: the reason that the agent then reports does not count. */
   cancelling: boolean
   /** The agent's answer; the end of the turn is about to be emitted. */
@@ -75,7 +77,7 @@ export class Conversation {
     if (this.turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
     let resolve = (): void => {}
     const done = new Promise<void>((settle) => (resolve = settle))
-    const turn: Turn = { done, resolve, cancelling: false, productive: false }
+    const turn: Turn = { done, resolve, isSent: false, cancelling: false, productive: false }
     this.turn = turn
     if (this.closed) this.end(turn, { by: 'failure', error: { message: this.closed.message } })
     return turn
@@ -129,9 +131,9 @@ export class Conversation {
     this.#batch.push(notice)
   }
 
-  /** Whether all that was added is emitted. */
-  get isFlushed(): boolean {
-    return this.#batch.length === 0
+  /** Whether no prompt is with the agent, and all that was added is emitted. */
+  get isIdle(): boolean {
+    return this.turn?.isSent !== true && this.#batch.length === 0
   }
 
   /** Whether the user may be asked: a turn runs that is not being cancelled, and not too many requests wait. */

@@ -1,29 +1,34 @@
-import { notAdoptable, parseLine } from '@agentproto/arm-kit'
 import { asNumber, asRecord, asString, isRecord, type Json } from '@agentproto/contracts'
+import { notAdoptable } from './adopt-process.js'
+import { parseLine } from './message.js'
 
-/** A request of an earlier host whose answer changes the session. */
+/** The methods of a protocol by which turns begin and are cancelled. */
+export interface TurnMethods {
+  readonly prompt: string
+  readonly cancel: string
+}
+
+/** A request that an earlier host has sent. */
 export interface EarlierRequest {
   readonly id: number
   readonly method: string
   readonly params: Json
 }
 
-/** Requests of an earlier host whose answers are handled in order with the updates. */
-const SETTINGS: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_model', 'session/set_config_option'])
-
-/** What an earlier host has written to the agent since the idle point. */
+/** What an earlier host has written to an agent that speaks JSON-RPC since the idle point. */
 export class EarlierHost {
-  readonly settings: EarlierRequest[] = []
-  /** Answers to requests of the agent, by their ids, each in order. */
-  readonly #answers = new Map<string, Json[]>()
-  /** The ids of its own requests. */
-  readonly ids: number[] = []
+  /** All that it has requested, in order. */
+  readonly requests: EarlierRequest[] = []
   prompt: EarlierRequest | undefined
   /** It has cancelled the turn. */
   isCancelled = false
+  /** Answers to requests of the agent, by their ids, each in order. */
+  readonly #answers = new Map<string, Json[]>()
+  readonly #methods: TurnMethods
 
   /** @throws `not_adoptable` for more than one turn */
-  constructor(written: readonly string[]) {
+  constructor(written: readonly string[], methods: TurnMethods) {
+    this.#methods = methods
     for (const line of written) {
       const message = parseLine(line)
       if (isRecord(message)) this.#add(message)
@@ -42,13 +47,12 @@ export class EarlierHost {
       this.#answers.set(key, [...(this.#answers.get(key) ?? []), message])
       return
     }
-    if (method === 'session/cancel') this.isCancelled = this.prompt !== undefined
+    if (method === this.#methods.cancel) this.isCancelled = this.prompt !== undefined
     const id = asNumber(message['id'])
     if (id === undefined) return
-    this.ids.push(id)
     const request = { id, method, params: asRecord(message['params']) }
-    if (SETTINGS.has(method)) this.settings.push(request)
-    if (method !== 'session/prompt') return
+    this.requests.push(request)
+    if (method !== this.#methods.prompt) return
     if (this.prompt) throw notAdoptable('More than one turn is kept')
     this.prompt = request
   }

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Client, SessionEvent } from '@agentproto/client'
+import type { SessionEvent } from '@agentproto/client'
 import { createGateway } from '@agentproto/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Daemon, startDaemon } from './support/daemon.js'
+import { agentsIn, allEvents, endedTurns, keepingHome, ofType, textIn } from './support/kept-agents.js'
 import { newMark } from './support/marked-processes.js'
 import { allowOnce, pendingPermission } from './support/pending-request.js'
 import { temporaryFolder } from './support/temporary-folder.js'
@@ -62,10 +63,10 @@ test('16.3 killed again and again, also in the middle of a streamed answer: each
   const { client } = daemon
   await expect.poll(() => endedTurns(client, id), { timeout: 60_000 }).toBe(1)
   const events = await allEvents(client, id)
-  expect(types(events, 'repair')).toHaveLength(0)
-  expect(types(events, 'turn-end')).toHaveLength(1)
+  expect(ofType(events, 'repair')).toHaveLength(0)
+  expect(ofType(events, 'turn-end')).toHaveLength(1)
   const { text } = await client.sessions.promptAndWait(id, { prompt: 'stream 3000' })
-  expect(textOf(events)).toBe(text)
+  expect(textIn(events)).toBe(text)
 })
 
 test('16.6 an agent that is killed while no gateway runs: its session is resumed with another one, and nothing is left', async () => {
@@ -138,31 +139,6 @@ function storedBy(folder: string): string {
     .join('')
 }
 
-function keepingHome(name: string): string {
-  const home = temporaryFolder(name)
-  const own = join(home, '.agentproto')
-  if (!existsSync(own)) mkdirSync(own, { mode: 0o700 })
-  writeFileSync(join(own, 'config.json'), JSON.stringify({ keeper: true, checkpoints: { enabled: false } }))
-  return home
-}
-
-/** Agents of a session, by their processes. */
-const agentsIn = (living: readonly string[], id: string): readonly string[] =>
-  living.filter((line) => sessionOf(line) === id)
-
-function sessionOf(line: string): string | undefined {
-  const pid = line.split(' ', 1)[0] ?? ''
-  try {
-    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-    return environment.find((entry) => entry.startsWith('AGENTPROTO_SESSION_ID='))?.split('=')[1]
-  } catch {
-    return undefined
-  }
-}
-
-const endedTurns = async (client: Client, id: string): Promise<number> =>
-  (await client.sessions.turns(id)).filter(({ state }) => state === 'ended').length
-
 /** What a log says, without what differs between two sessions: times, ids, and where text is cut. */
 function contentOf(events: readonly SessionEvent[]): unknown {
   const content: unknown[] = []
@@ -176,19 +152,4 @@ function contentOf(events: readonly SessionEvent[]): unknown {
     }
   }
   return content
-}
-
-const types = (events: readonly SessionEvent[], type: SessionEvent['type']): readonly SessionEvent[] =>
-  events.filter((event) => event.type === type)
-
-const textOf = (events: readonly SessionEvent[]): string =>
-  events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
-
-async function allEvents(client: Client, id: string): Promise<readonly SessionEvent[]> {
-  const all: SessionEvent[] = []
-  for (;;) {
-    const { events } = await client.sessions.eventsPage(id, all.at(-1)?.seq ?? 0)
-    if (events.length === 0) return all
-    all.push(...events)
-  }
 }

@@ -1,0 +1,54 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Client, SessionEvent } from '@agentproto/client'
+import { temporaryFolder } from './temporary-folder.js'
+
+/** A new home whose gateway keeps its agents. */
+export function keepingHome(name: string, config: object = {}): string {
+  const home = temporaryFolder(name)
+  const own = join(home, '.agentproto')
+  if (!existsSync(own)) mkdirSync(own, { mode: 0o700 })
+  const text = JSON.stringify({ keeper: true, checkpoints: { enabled: false }, ...config })
+  writeFileSync(join(own, 'config.json'), text, { mode: 0o600 })
+  return home
+}
+
+/** Agents of a session, by their processes. */
+export const agentsIn = (living: readonly string[], id: string): readonly string[] =>
+  living.filter((line) => sessionOf(line) === id)
+
+function sessionOf(line: string): string | undefined {
+  const pid = line.split(' ', 1)[0] ?? ''
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+    return environment.find((entry) => entry.startsWith('AGENTPROTO_SESSION_ID='))?.split('=')[1]
+  } catch {
+    return undefined
+  }
+}
+
+/** How many turns of a session have ended. */
+export const endedTurns = async (client: Client, id: string): Promise<number> =>
+  (await client.sessions.turns(id)).filter(({ state }) => state === 'ended').length
+
+/** The whole log of a session. */
+export async function allEvents(client: Client, id: string): Promise<readonly SessionEvent[]> {
+  const all: SessionEvent[] = []
+  for (;;) {
+    const { events } = await client.sessions.eventsPage(id, all.at(-1)?.seq ?? 0)
+    if (events.length === 0) return all
+    all.push(...events)
+  }
+}
+
+export const ofType = <T extends SessionEvent['type']>(events: readonly SessionEvent[], type: T) =>
+  events.filter((event): event is Extract<SessionEvent, { readonly type: T }> => event.type === type)
+
+/** The agent's text. */
+export const textIn = (events: readonly SessionEvent[]): string =>
+  ofType(events, 'text-delta')
+    .map(({ text }) => text)
+    .join('')
+
+/** 1, 2, 3 … as far as there are events. */
+export const numbersOf = (events: readonly SessionEvent[]): readonly number[] => events.map((_, at) => at + 1)

@@ -24,6 +24,8 @@ manager=$(node -p "require('./package.json').packageManager")
 pnpm() { npx -y "$manager" "$@" >&2; }
 if [ "$commit" != . ]; then pnpm install --frozen-lockfile --prefer-offline --reporter=silent; fi
 pnpm exec turbo run build --filter=@agentproto/cli... --output-logs=errors-only
+# Of some commits, the cache has not all files of this package.
+if [ "$commit" != . ]; then pnpm --filter @agentproto/cli build; fi
 (cd packages/cli && pnpm pack --pack-destination "$out")
 tar -C "$out" -xzf "$out"/agentproto-cli-*.tgz
 echo "$out/package"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # An upgrade as users do it: the packed command line of an earlier commit and that of this checkout serve one home by turns, twice.
-# Then a home in a newer format is refused.
-#   tooling/verify-upgrade.sh [commit]
+# Then a home in a newer format is refused. Then they do it while agents work, with an earlier commit that has a keeper.
+#   tooling/verify-upgrade.sh [commit [commit with a keeper]]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-earlier=${1:-7e73f5db}
+earlier=${1:-7e73f5db} keeping=${2:-d47af014}
 out=$(mktemp -d)
 trap 'stop_all; rm -rf "$out"' EXIT
 export AGENTPROTO_HOME=$out/home AGENTPROTO_DEMO_HOME=$out/demo NO_COLOR=1
@@ -35,12 +35,14 @@ pack() {
   bash "$root/tooling/pack-commit.sh" "$1" "$out/$2" >"$out/log" 2>&1 || fail "packing $1 failed:" "$(cat "$out/log")"
 }
 
-# A shallow clone does not have it.
-if ! git -C "$root" cat-file -e "$earlier^{commit}" 2>/dev/null; then
-  echo "not checked: this clone does not have $earlier. Run: git fetch --unshallow"
+# A shallow clone does not have them.
+for commit in "$earlier" "$keeping"; do
+  if git -C "$root" cat-file -e "$commit^{commit}" 2>/dev/null; then continue; fi
+  echo "not checked: this clone does not have $commit. Run: git fetch --unshallow"
   exit
-fi
+done
 pack "$earlier" old
+pack "$keeping" keeping
 pack . new
 mkdir "$out/project"
 cd "$out/project"
@@ -74,3 +76,5 @@ for command in "serve --port 0" status sessions "workspace list"; do
 done
 [ "$before" = "$(cd "$AGENTPROTO_HOME" && find . -type f -exec sha256sum {} + | sort)" ] || fail 'A refused home was changed'
 echo "$earlier and this checkout served one home by turns, twice; a newer home was refused"
+
+node "$root/tooling/verify-kept-upgrade.mjs" "$out/keeping/package" "$out/new/package"

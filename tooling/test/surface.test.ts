@@ -169,6 +169,7 @@ test('what each package exports', () => {
       Changed JsonFile JsonFileOptions LockRules
     @agentproto/keeper
       HomeKeeper KeeperInfo KeeperOptions ListedAgent connectKeeper lookAtKeeper openKeeper
+      speaksOtherWire
     @agentproto/keeper/testing
       KeeperBounds KeeperSubject RunningKeeper testKeeper
     @agentproto/manifest

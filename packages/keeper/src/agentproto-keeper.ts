@@ -1,16 +1,17 @@
-import { appendFileSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { appendFileSync, statSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { boundsFrom } from './program/bounds.js'
+import { optionsFrom } from './program/bounds.js'
 import { homeSecret, listenAlone, socketName } from './program/home-socket.js'
 import { Keeper } from './program/keeper.js'
 
-// The program `agentproto-keeper FOLDER [BOUNDS]`. It says `ready` or `taken` on stdout once, and nothing else.
+// The program `agentproto-keeper FOLDER [OPTIONS]`: bounds and `build`, in JSON. It says `ready`,
+// `taken` or `failed: REASON` on stdout once, and nothing else.
 
 const LOG_FILE = 'faults.log'
 const LOG_BYTES = 64 << 10
 const LOOK_MS = 30_000
 
-const [folder = '.', bounds] = process.argv.slice(2)
+const [folder = '.', given = '{}'] = process.argv.slice(2)
 const clock = {
   now: (): number => Date.now(),
   // `setTimeout` fires at once where a delay does not fit into 31 bits.
@@ -28,7 +29,7 @@ try {
   await start()
 } catch (error) {
   logFault(error)
-  end('failed')
+  end(`failed: ${reasonOf(error)}`)
 }
 
 async function start(): Promise<void> {
@@ -37,7 +38,7 @@ async function start(): Promise<void> {
   const secret = homeSecret()
   const number = await listenAlone(server)
   if (number === undefined) return end('taken')
-  const options = { secret, build: buildOf(), bounds: boundsFrom(bounds), clock }
+  const options = { secret, ...optionsFrom(given), clock }
   const keeper = new Keeper({ ...options, onEmpty: () => process.exit() })
   server.on('connection', (socket) => keeper.accept(socket))
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -56,13 +57,9 @@ function watchSocket(name: string, onGone: () => void): void {
   clock.after(LOOK_MS, look)
 }
 
-function buildOf(): string {
-  try {
-    const json: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-    return typeof json === 'object' && json !== null && 'version' in json ? String(json.version) : ''
-  } catch {
-    return ''
-  }
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error ? String(error.code) : error.message
 }
 
 function end(word: string): void {

@@ -97,7 +97,20 @@ export class ConnectedAgent implements KeptAgent {
   }
 
   async release(): Promise<void> {
-    await this.#request('release')
+    try {
+      await this.#request('release')
+    } catch (error) {
+      if (refusalOf(error)['code'] !== 'agent_running') throw error
+      // A keeper that was frozen learns of the end later than its gateway.
+      await Promise.race([this.exit, this.lost])
+      await this.#request('release')
+    }
+  }
+
+  /** Ends an agent that has no session. */
+  async end(): Promise<void> {
+    await this.#request('signal', { signal: 'SIGKILL' })
+    await this.release()
   }
 
   /** What the keeper says of this agent. */

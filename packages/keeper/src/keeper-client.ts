@@ -1,86 +1,21 @@
+import type { Socket } from 'node:net'
 import { AgentprotoError, asNumber, asRecord, asString, settlesWithin, systemClock } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
-import type { AgentKeeper, KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
+import type { KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
 import { checkLaunch, spawnFailure } from '@agentproto/subprocess'
 import { ConnectedAgent } from './connected-agent.js'
-import { connectNewest, makeFolder, readSecret } from './keeper-socket.js'
-import type { Bounds } from './program/bounds.js'
-import { startKeeper } from './start-keeper.js'
-import { refusalOf, unavailable, WireConnection } from './wire-connection.js'
+import type { HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
+import { connectNewest, readSecret } from './keeper-socket.js'
+import { notWelcome, refusalOf, unavailable, WireConnection } from './wire-connection.js'
+import { type Dialects, DIALECTS, versionsOf } from './dialects.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Versions of the wire that this client speaks. */
-const WIRES = [1]
-/** How long a keeper may take to answer `hello`, in milliseconds: one that is frozen may go on. */
-const HELLO_MS = 15_000
+/** How long a keeper may take to answer, in milliseconds: one that is frozen may go on. */
+const ANSWER_MS = 15_000
 const SILENT = 'it does not answer'
-/** A keeper that ends while a gateway connects is replaced; several in a row are not a coincidence. */
-const TRIES = 5
 
-export interface KeeperOptions {
-  /** `homeLayout(home).keeper`. */
-  readonly folder: string
-  /** How long idle agents live without a gateway, in milliseconds. */
-  readonly orphanMs: number
-  readonly clock?: Clock
-  /** Other bounds for a keeper that is started; see docs/keeper.md. */
-  readonly bounds?: Partial<Bounds>
-}
-
-/** The keeper as others see it. */
-export interface KeeperInfo {
-  readonly pid: number
-  /** Version of the wire that is spoken. */
-  readonly wire: number
-  /** Version of the program. */
-  readonly build: string
-}
-
-/** The keeper of a home, for its only controller. */
-export interface HomeKeeper extends AgentKeeper {
-  readonly info: KeeperInfo
-  /** Settles with a reason when the keeper ended, was taken over by another gateway, or `close` was called. */
-  readonly lost: Promise<KeptLoss>
-  /** What it holds. @throws `keeper_unavailable` */
-  list(): Promise<readonly ListedAgent[]>
-  /** Sends a signal to the group of an agent. @returns false when it has ended. @throws `keeper_unavailable` */
-  signal(key: string, signal: NodeJS.Signals): Promise<boolean>
-  /** Ends the keeper if it holds nothing. @returns whether it did. @throws `keeper_unavailable` */
-  stop(): Promise<boolean>
-  /** Leaves everything to the next gateway. */
-  close(): void
-}
-
-/** One row of `list`. */
-export interface ListedAgent {
-  readonly key: string
-  readonly pid: number
-  readonly startTime: string
-  readonly isBusy: boolean
-  readonly hasEnded: boolean
-  /** Bytes of all streams that are kept. */
-  readonly keptBytes: number
-  /** Why a stream of it is not read at present. */
-  readonly stalled?: 'full' | 'disk'
-}
-
-/**
- * Connects to the keeper of a home as its controller, and starts one if none is alive. An earlier controller is disconnected.
- * @throws `keeper_unavailable`
- */
-export async function openKeeper(options: KeeperOptions): Promise<HomeKeeper> {
-  if (process.platform === 'win32') throw unavailable('there is none for Windows')
-  makeFolder(options.folder)
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const keeper = await connectKeeper(options)
-    if (keeper) return keeper
-    await startKeeper(options.folder, options.bounds ?? {}, options.clock ?? systemClock)
-  }
-  throw unavailable('it ends again and again')
-}
-
-/** As `openKeeper`, but starts none. @returns undefined when none is alive. @throws `keeper_unavailable` */
+/** As `openKeeper`, but starts none and replaces none. @returns undefined when none is alive. @throws `keeper_unavailable` */
 export function connectKeeper(options: KeeperOptions): Promise<HomeKeeper | undefined> {
   return ConnectedKeeper.connect(options, 'controller')
 }
@@ -99,10 +34,12 @@ export async function lookAtKeeper(
   }
 }
 
-class ConnectedKeeper implements HomeKeeper {
+/** One connection to a keeper. */
+export class ConnectedKeeper implements HomeKeeper {
   info: KeeperInfo = { pid: 0, wire: 0, build: '' }
   readonly lost: Promise<KeptLoss>
   readonly #connection: WireConnection
+  readonly #clock: Clock
   readonly #agents = new Map<string, ConnectedAgent>()
   #queueBytes = 0
 
@@ -110,25 +47,30 @@ class ConnectedKeeper implements HomeKeeper {
   static async connect(
     { folder, orphanMs, clock = systemClock }: KeeperOptions,
     role: 'controller' | 'observer',
+    dialects: Dialects = DIALECTS,
   ): Promise<ConnectedKeeper | undefined> {
     const socket = await connectNewest(folder)
     if (socket === undefined) return undefined
-    const keeper = new ConnectedKeeper((onPush) => new WireConnection(socket, onPush))
-    const hello = keeper.#hello({ role, orphanMs, secret: readSecret(folder) })
-    if (!(await settlesWithin(HELLO_MS, hello, clock))) keeper.#connection.close(SILENT)
+    const keeper = new ConnectedKeeper(socket, clock)
+    const hello = keeper.#hello({ role, orphanMs, secret: readSecret(folder) }, dialects)
+    if (!(await settlesWithin(ANSWER_MS, hello, clock))) keeper.#connection.close(SILENT)
     try {
       await hello
+      keeper.#speak(dialects)
       return keeper
     } catch (error) {
       keeper.close()
-      if (refusalOf(error)['code'] !== undefined) throw notSpoken(refusalOf(error), error)
+      if (refusalOf(error)['code'] !== undefined) throw notWelcome(refusalOf(error), versionsOf(dialects), error)
       if ((await keeper.lost).reason === SILENT) throw error
       return undefined
     }
   }
 
-  private constructor(connect: (onPush: (push: Fields, body: Buffer) => void) => WireConnection) {
-    this.#connection = connect((push, body) => this.#agents.get(asString(push['key']) ?? '')?.handle(push, body))
+  private constructor(socket: Socket, clock: Clock) {
+    const onPush = (push: Fields, body: Buffer): void =>
+      this.#agents.get(asString(push['key']) ?? '')?.handle(push, body)
+    this.#connection = new WireConnection(socket, onPush)
+    this.#clock = clock
     this.lost = this.#connection.lost
   }
 
@@ -136,31 +78,34 @@ class ConnectedKeeper implements HomeKeeper {
     checkLaunch(launch)
     const { command, args, env, cwd, marker } = launch
     const request = { op: 'spawn', key, command, args, env, cwd, marker, facts }
+    const spawned = this.#connection.request(request, ({ agent }) => this.#connected(asRecord(agent)))
     try {
-      return await this.#connection.request(request, ({ agent }) => this.#connected(asRecord(agent)))
+      return await this.#inTime(spawned)
     } catch (error) {
+      // The caller gave up: what starts when a frozen keeper goes on has no session.
+      void spawned.then((agent) => agent.end()).catch(() => {})
       throw spawnError(error, launch)
     }
   }
 
   adopt(key: string): Promise<KeptAgent | undefined> {
-    return this.#connection.request({ op: 'list' }, (answer) => {
+    return this.#ask({ op: 'list' }, (answer) => {
       const found = agentsIn(answer).find((agent) => agent['key'] === key)
       return found && this.#connected(found)
     })
   }
 
   list(): Promise<readonly ListedAgent[]> {
-    return this.#connection.request({ op: 'list' }, (answer) => agentsIn(answer).map(listed))
+    return this.#ask({ op: 'list' }, (answer) => agentsIn(answer).map(listed))
   }
 
   signal(key: string, signal: NodeJS.Signals): Promise<boolean> {
-    return this.#connection.request({ op: 'signal', key, signal }, ({ sent }) => sent === true)
+    return this.#ask({ op: 'signal', key, signal }, ({ sent }) => sent === true)
   }
 
   async stop(): Promise<boolean> {
     try {
-      await this.#connection.request({ op: 'stop' }, () => {})
+      await this.#ask({ op: 'stop' }, () => {})
       return true
     } catch (error) {
       if (refusalOf(error)['code'] === 'agents_held') return false
@@ -172,12 +117,32 @@ class ConnectedKeeper implements HomeKeeper {
     this.#connection.close('it was left', 'left')
   }
 
-  async #hello({ role, orphanMs, secret }: Fields): Promise<void> {
-    await this.#connection.request({ op: 'hello', wire: WIRES, role, orphanMs, secret }, (answer) => {
+  async #hello({ role, orphanMs, secret }: Fields, dialects: Dialects): Promise<void> {
+    const hello = { op: 'hello', wire: versionsOf(dialects), role, orphanMs, secret }
+    await this.#connection.request(hello, (answer) => {
       const [pid, wire, build] = [asNumber(answer['pid']), asNumber(answer['wire']), asString(answer['build'])]
       this.info = { pid: pid ?? 0, wire: wire ?? 0, build: build ?? '' }
       this.#queueBytes = asNumber(answer['queueBytes']) ?? 0
     })
+  }
+
+  /** From here on in the version that the keeper chose. */
+  #speak(dialects: Dialects): void {
+    const { wire } = this.info
+    const dialect = dialects[wire]
+    if (dialect === undefined) throw notWelcome({ code: 'wire_unsupported', wire: [wire] }, versionsOf(dialects))
+    this.#connection.dialect = dialect
+  }
+
+  #ask<T>(request: Fields, read: (answer: Fields) => T): Promise<T> {
+    return this.#inTime(this.#connection.request(request, read))
+  }
+
+  /** @throws `keeper_unavailable` when a keeper that lives gives no answer */
+  async #inTime<T>(answer: Promise<T>): Promise<T> {
+    if (await settlesWithin(ANSWER_MS, answer, this.#clock)) return answer
+    answer.catch(() => {})
+    throw unavailable(SILENT)
   }
 
   #connected(described: Fields): ConnectedAgent {
@@ -216,12 +181,4 @@ function spawnError(error: unknown, launch: Launch): unknown {
   if (code === 'agent_limit')
     return new AgentprotoError('spawn_failed', 'The keeper holds as many agents as it may', { cause: error })
   return error
-}
-
-function notSpoken({ code, wire }: Fields, cause: unknown): AgentprotoError {
-  const reason =
-    code === 'wire_unsupported'
-      ? `it speaks version ${JSON.stringify(wire)} of the wire, and this agentproto ${JSON.stringify(WIRES)}`
-      : `it refused the connection (${String(code)})`
-  return unavailable(reason, cause)
 }

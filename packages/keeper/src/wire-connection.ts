@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { AgentprotoError, asNumber, asRecord, asString } from '@agentproto/contracts'
 import type { KeptLoss } from '@agentproto/contracts/agent'
+import { type Dialect, NEWEST } from './dialects.js'
 import { BrokenFrame, encodeFrame, FrameReader, PEER_LIMITS } from './program/frames.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -21,6 +22,8 @@ export class WireConnection {
   readonly #frames = new FrameReader(PEER_LIMITS)
   readonly #pending = new Map<number, Pending>()
   readonly #onPush: OnPush
+  /** Of the version that both speak. */
+  dialect: Dialect = NEWEST
   #nextId = 1
   #loss: KeptLoss = { cause: 'unreachable', reason: 'the keeper has ended' }
   #isLost = false
@@ -50,7 +53,7 @@ export class WireConnection {
       if (this.#isLost) return reject(unavailable(this.#loss.reason))
       const id = this.#nextId++
       this.#pending.set(id, { answered: (answer) => resolve(read(answer)), failed: reject })
-      this.#socket.write(encodeFrame({ ...header, id }, body))
+      this.#socket.write(encodeFrame(this.dialect.request({ ...header, id }), body))
     })
   }
 
@@ -61,7 +64,7 @@ export class WireConnection {
 
   #receive(chunk: Buffer): void {
     try {
-      for (const { header, body } of this.#frames.push(chunk)) this.#handle(asRecord(header), body)
+      for (const { header, body } of this.#frames.push(chunk)) this.#handle(this.dialect.frame(asRecord(header)), body)
     } catch (error) {
       if (!(error instanceof BrokenFrame)) throw error
       this.close('the keeper sent what is no frame')
@@ -81,12 +84,28 @@ export class WireConnection {
   }
 }
 
-/** Code of the keeper's refusal. */
+/** The keeper's refusal: its code and what belongs to it. */
 export const refusalOf = (error: unknown): Fields =>
   error instanceof AgentprotoError ? asRecord(error.parts.data?.['refusal']) : {}
 
+/** Whether a keeper is alive with which no version of the wire is shared. */
+export const speaksOtherWire = (error: unknown): boolean => refusalOf(error)['code'] === 'wire_unsupported'
+
 export const unavailable = (reason: string, cause?: unknown): AgentprotoError =>
   new AgentprotoError('keeper_unavailable', `The keeper cannot be used: ${reason}`, { cause })
+
+/** `hello` was refused. */
+export function notWelcome(refusal: Fields, spoken: readonly number[], cause?: unknown): AgentprotoError {
+  if (refusal['code'] !== 'wire_unsupported')
+    return unavailable(`it refused the connection (${String(refusal['code'])})`, cause)
+  return new AgentprotoError('keeper_unavailable', 'The keeper holds agents and speaks another version of its wire', {
+    expected: `one of ${spoken.join(', ')}`,
+    given: refusal['wire'],
+    hint: 'Start the agentproto that started these agents, or end them with its `agentproto stop`. This one ends none of them.',
+    data: { refusal },
+    cause,
+  })
+}
 
 const refused = (refusal: Fields): AgentprotoError =>
   new AgentprotoError('internal', 'The keeper refused an operation', { given: refusal['code'], data: { refusal } })

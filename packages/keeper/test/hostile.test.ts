@@ -1,42 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import type { KeptAgent, Launch } from '@agentproto/contracts/agent'
 import { connectKeeper, lookAtKeeper, openKeeper } from '@agentproto/keeper'
-import type { HomeKeeper, KeeperOptions } from '@agentproto/keeper'
+import type { HomeKeeper } from '@agentproto/keeper'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
+import { echo, end, opened, program, textOf } from './held-programs.ts'
 import { connected, keeperFolder, startProgram } from './keeper-process.ts'
-
-let launches = 0
-function program(text: string, more: Partial<Launch> = {}): Launch {
-  const marker = `hostile-${process.pid}-${launches++}`
-  const env = { PATH: process.env['PATH'] ?? '', AGENTPROTO_SESSION_ID: marker }
-  return { command: process.execPath, args: ['-e', text], cwd: '/', env, marker, ...more }
-}
-const echo = (): Launch => program('process.stdin.pipe(process.stdout)')
-
-/** A keeper that ends with the test, whatever it holds. */
-async function opened(options: Partial<KeeperOptions> = {}): Promise<HomeKeeper> {
-  const keeper = await openKeeper({ folder: keeperFolder(), orphanMs: 60_000, ...options })
-  onTestFinished(() => end(keeper.info.pid, 'SIGTERM'))
-  return keeper
-}
-
-async function end(pid: number, signal: NodeJS.Signals): Promise<void> {
-  if (identify(pid) === undefined) return
-  process.kill(pid, 'SIGCONT')
-  process.kill(pid, signal)
-  await expect.poll(() => identify(pid)).toBe(undefined)
-}
-
-async function textOf(agent: KeptAgent, isEnough: (text: string) => boolean, from = 0): Promise<string> {
-  let text = ''
-  for await (const chunk of agent.read('stdout', from)) {
-    text += chunk.toString()
-    if (isEnough(text)) break
-  }
-  return text
-}
 
 test('16.1 ten gateways that start at the same time share one keeper', async () => {
   const folder = keeperFolder()

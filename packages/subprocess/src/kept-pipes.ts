@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream'
+import type { Clock } from '@agentproto/contracts'
 import type { AgentProcessInfo, KeptAgent, KeptLoss, KeptStream, ProcessExit } from '@agentproto/contracts/agent'
 import type { ProcessPipes } from './process-pipes.js'
+
+/** How long the keeper may take to report the exit of a process of which nothing runs, in milliseconds. */
+const EXIT_MS = 2_000
 
 /** The pipes of a process that a keeper holds. Nothing is read before {@link begin}. */
 export class KeptPipes implements ProcessPipes {
@@ -13,11 +17,13 @@ export class KeptPipes implements ProcessPipes {
   written: number
   begin: () => void = () => {}
   readonly #agent: KeptAgent
+  readonly #clock: Clock
   #loss: KeptLoss | undefined
   #resolveExit: (exit: ProcessExit) => void = () => {}
 
-  constructor(agent: KeptAgent) {
+  constructor(agent: KeptAgent, clock: Clock) {
     this.#agent = agent
+    this.#clock = clock
     this.info = agent.process
     this.written = agent.kept.stdin.next
     this.begun = new Promise((resolve) => (this.begin = resolve))
@@ -47,8 +53,9 @@ export class KeptPipes implements ProcessPipes {
   }
 
   gone(): void {
-    // A keeper that is lost reports no exit.
+    // A keeper that is lost reports no exit, and one that is frozen reports it too late.
     if (this.#loss) this.#resolveExit({})
+    else this.#clock.after(EXIT_MS, () => this.#resolveExit({}))
   }
 
   #lost(loss: KeptLoss): void {

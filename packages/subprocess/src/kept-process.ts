@@ -1,6 +1,10 @@
+import { type Clock, settlesWithin, systemClock } from '@agentproto/contracts'
 import type { KeptAgent, StreamOffsets } from '@agentproto/contracts/agent'
 import { type AgentProcess, PipedAgent, type SpawnOptions } from './agent-process.js'
 import { KeptPipes } from './kept-pipes.js'
+
+/** How long is waited for the keeper to forget an agent, in milliseconds. */
+const RELEASE_MS = 2_000
 
 /** An agent whose pipes a keeper holds: it outlives this host. */
 export interface KeptProcess extends AgentProcess {
@@ -36,10 +40,13 @@ class KeptAgentProcess extends PipedAgent implements KeptProcess {
   readonly lost: KeptAgent['lost']
   readonly #agent: KeptAgent
   readonly #kept: KeptPipes
+  readonly #time: Clock
 
   constructor(agent: KeptAgent, marker: string, options: SpawnOptions) {
-    const pipes = new KeptPipes(agent)
+    const { clock = systemClock } = options
+    const pipes = new KeptPipes(agent, clock)
     super(pipes, marker, options)
+    this.#time = clock
     this.#agent = agent
     this.#kept = pipes
     this.lost = agent.lost
@@ -66,6 +73,7 @@ class KeptAgentProcess extends PipedAgent implements KeptProcess {
   }
 
   async release(): Promise<void> {
-    await this.#agent.release().catch(() => {})
+    // It is sent: a keeper that is frozen does it when it goes on.
+    await settlesWithin(RELEASE_MS, this.#agent.release(), this.#time)
   }
 }

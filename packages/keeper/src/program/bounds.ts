@@ -19,9 +19,12 @@ export const DEFAULT_BOUNDS = {
 } as const
 export type Bounds = { readonly [Name in keyof typeof DEFAULT_BOUNDS]: number }
 
-/** The defaults with what is given in JSON; what is no positive number is ignored. */
-export function boundsFrom(text: string | undefined): Bounds {
-  const given: unknown = text === undefined ? {} : JSON.parse(text)
-  const isNumber = ([, value]: [string, unknown]): boolean => typeof value === 'number' && value > 0
-  return { ...DEFAULT_BOUNDS, ...Object.fromEntries(Object.entries(given ?? {}).filter(isNumber)) }
+/** What is given in JSON, with the defaults; a bound that is no positive number is ignored. */
+export function optionsFrom(text: string): { readonly bounds: Bounds; readonly build: string } {
+  const given: Record<string, unknown> = { ...JSON.parse(text) }
+  const isBound = ([, value]: [string, unknown]): boolean => typeof value === 'number' && value > 0
+  return {
+    bounds: { ...DEFAULT_BOUNDS, ...Object.fromEntries(Object.entries(given).filter(isBound)) },
+    build: typeof given['build'] === 'string' ? given['build'] : '',
+  }
 }

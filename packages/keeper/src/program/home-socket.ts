@@ -23,11 +23,12 @@ const SECRET_BYTES = 32
 
 export const socketName = (number: number): string => `${number}.sock`
 
+/** A home starts fewer keepers than this; a file with a higher number is no socket of one. */
+const MAX_NUMBER = 999_999_999
+const numberOf = (name: string): number => Number(/^([1-9]\d{0,8})\.sock$/.exec(name)?.[1] ?? 0)
+
 /** The number of the newest keeper in a folder, 0 if there was none. */
-export function newestNumber(folder: string): number {
-  const numbers = readdirSync(folder).map((name) => Number(/^(\d{1,15})\.sock$/.exec(name)?.[1] ?? 0))
-  return Math.max(0, ...numbers)
-}
+export const newestNumber = (folder: string): number => Math.max(0, ...readdirSync(folder).map(numberOf))
 
 /** Listens as the keeper of the current folder. @returns its number; undefined when another one is alive */
 export async function listenAlone(server: Server): Promise<number | undefined> {
@@ -38,6 +39,7 @@ export async function listenAlone(server: Server): Promise<number | undefined> {
     for (;;) {
       const newest = newestNumber('.')
       if (newest > 0 && (await answers(newest))) return undefined
+      if (newest === MAX_NUMBER) throw new Error(`no number is left: remove ${socketName(newest)}`)
       if (linked(own, socketName(newest + 1)) && newestNumber('.') === newest + 1) return tidied(newest + 1)
     }
   } finally {
@@ -52,9 +54,9 @@ export function homeSecret(): Buffer {
   linked(own, SECRET_FILE)
   rmSync(own)
   const { uid, mode } = lstatSync(SECRET_FILE)
-  if (uid !== process.getuid?.() || (mode & 0o177) !== 0) throw new Error('The secret is not private')
+  if (uid !== process.getuid?.() || (mode & 0o177) !== 0) throw new Error('the secret is not private')
   const secret = Buffer.from(readFileSync(SECRET_FILE, 'latin1'), 'hex')
-  if (secret.length !== SECRET_BYTES) throw new Error('The secret is damaged')
+  if (secret.length !== SECRET_BYTES) throw new Error('the secret is damaged')
   return secret
 }
 
@@ -80,10 +82,8 @@ function linked(from: string, to: string): boolean {
 }
 
 function tidied(number: number): number {
-  for (const name of readdirSync('.')) {
-    const older = Number(/^(\d{1,15})\.sock$/.exec(name)?.[1] ?? number)
-    if (older < number) rmSync(name, { force: true })
-  }
+  const older = (name: string): boolean => numberOf(name) > 0 && numberOf(name) < number
+  for (const name of readdirSync('.').filter(older)) rmSync(name, { force: true })
   return number
 }
 
@@ -92,7 +92,7 @@ function randomHex(bytes: number): string {
   const random = Buffer.alloc(bytes)
   const device = openSync('/dev/urandom', 'r')
   try {
-    if (readSync(device, random) !== bytes) throw new Error('There is no randomness')
+    if (readSync(device, random) !== bytes) throw new Error('there is no randomness')
     return random.toString('hex')
   } finally {
     closeSync(device)

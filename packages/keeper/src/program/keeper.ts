@@ -15,7 +15,7 @@ const MAX_FACTS = 256 << 10
 
 export interface KeeperOptions {
   readonly secret: Buffer
-  /** Version of the program, for people. */
+  /** Which build was started, in the words of its starter. */
   readonly build: string
   readonly bounds: Bounds
   readonly clock: Clock

@@ -1,0 +1,139 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { openKeeper } from '@agentproto/keeper'
+import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Dialect, NEWEST } from '../src/dialects.ts'
+import { ConnectedKeeper } from '../src/keeper-client.ts'
+import { programBuild } from '../src/start-keeper.ts'
+import { echo, end, opened, program, textOf } from './held-programs.ts'
+import { imaginedKeeper } from './imagined-keeper.ts'
+import { keeperFolder, startProgram } from './keeper-process.ts'
+
+const DAY = 24 * 3_600_000
+
+test('16.6 a keeper that was killed is followed by another one at the next start, which holds nothing', async () => {
+  const folder = keeperFolder()
+  const keeper = await opened({ folder })
+  const launch = program('process.on("SIGPIPE", () => {}); setInterval(() => {}, 1e6)')
+  const agent = await keeper.spawn('a', launch, '')
+  const { pid } = keeper.info
+  await end(pid, 'SIGKILL')
+  expect(await agent.lost).toMatchObject({ cause: 'unreachable' })
+  await endProcesses(findMarkedProcesses(launch.marker), { termGraceMs: 500 })
+  const starts = await Promise.all(['a', 'b', 'c'].map((key) => keeper.spawn(key, echo(), '')))
+  expect(keeper.info.pid).not.toBe(pid)
+  expect(starts[0]?.process.pid).not.toBe(agent.process.pid)
+  expect((await keeper.list()).map(({ key }) => key).toSorted()).toEqual(['a', 'b', 'c'])
+  void starts[0]?.write('hello')
+  expect(starts[0] && (await textOf(starts[0], (text) => text.length === 5))).toBe('hello')
+  expect(readdirSync(folder).filter((name) => name.endsWith('.sock'))).toEqual(['2.sock'])
+})
+
+test('16.6 a keeper that another gateway took over is not followed by another one', async () => {
+  const folder = keeperFolder()
+  const keeper = await opened({ folder })
+  const next = await openKeeper({ folder, orphanMs: DAY })
+  expect(await keeper.lost).toMatchObject({ cause: 'taken-over' })
+  await expect(keeper.spawn('a', echo(), '')).rejects.toMatchObject({ code: 'keeper_unavailable' })
+  expect(await next.list()).toEqual([])
+})
+
+test('16.5 a keeper of another build that holds nothing gives way to this one', async () => {
+  const folder = keeperFolder()
+  const older = await startProgram(folder, { build: '0.0.0+older' })
+  const keeper = await opened({ folder })
+  await older.ended
+  expect(keeper.info).toMatchObject({ build: programBuild(), wire: 1 })
+  expect(keeper.info.pid).not.toBe(older.child.pid)
+})
+
+test('16.5 a keeper of another build that holds an agent stays, and gives way when it holds none', async () => {
+  const folder = keeperFolder()
+  const older = await startProgram(folder, { build: '0.0.0+older' })
+  onTestFinished(older.destroy)
+  const first = await ConnectedKeeper.connect({ folder, orphanMs: DAY }, 'controller')
+  const agent = await first?.spawn('a', echo(), '')
+  const second = await opened({ folder })
+  expect(second.info).toMatchObject({ pid: older.child.pid, build: '0.0.0+older' })
+  const adopted = await second.adopt('a')
+  expect(adopted?.process).toEqual(agent?.process)
+  adopted?.endInput()
+  await adopted?.exit
+  await adopted?.release()
+  const third = await opened({ folder })
+  await older.ended
+  expect(third.info.build).toBe(programBuild())
+})
+
+test('16.5 a keeper that holds nothing ends within a second of its last gateway', async () => {
+  const keeper = await opened()
+  const { pid } = keeper.info
+  const agent = await keeper.spawn('a', echo(), '')
+  agent.endInput()
+  await agent.exit
+  await agent.release()
+  const left = performance.now()
+  keeper.close()
+  await expect.poll(() => identify(pid), { interval: 20, timeout: 10_000 }).toBe(undefined)
+  // Of its own clock half a second; the rest is what the machine needs.
+  expect(performance.now() - left).toBeGreaterThan(400)
+})
+
+test('16.5 a keeper of an older wire is spoken to in its version', async () => {
+  const folder = keeperFolder()
+  const asked = await imaginedKeeper(folder, { wires: [0], answers: { show: { held: [{ key: 'old', pid: 7 }] } } })
+  const older: Dialect = {
+    request: (request) => (request['op'] === 'list' ? { ...request, op: 'show' } : request),
+    frame: (frame) => ('held' in frame ? { ...frame, agents: frame['held'] } : frame),
+  }
+  const options = { folder, orphanMs: DAY }
+  const keeper = await ConnectedKeeper.connect(options, 'controller', { 1: NEWEST, 0: older })
+  expect(keeper?.info.wire).toBe(0)
+  expect(await keeper?.list()).toMatchObject([{ key: 'old', pid: 7 }])
+  expect(asked.map(({ op }) => op)).toEqual(['hello', 'show'])
+  expect(asked[0]).toMatchObject({ wire: [0, 1] })
+  keeper?.close()
+})
+
+test('16.5 a keeper whose wire is not spoken is left alone and named, however it says so', async () => {
+  const folder = keeperFolder()
+  const asked = await imaginedKeeper(folder, { wires: [2, 3], answers: {} })
+  const options = { folder, orphanMs: DAY }
+  const named = {
+    code: 'keeper_unavailable',
+    parts: { expected: 'one of 1', given: [2, 3], hint: expect.stringContaining('agentproto stop') as string },
+  }
+  await expect(openKeeper(options)).rejects.toMatchObject(named)
+  expect(new Set(asked.map(({ op }) => op))).toEqual(new Set(['hello']))
+  expect(readdirSync(folder).filter((name) => name.endsWith('.sock'))).toEqual(['1.sock'])
+
+  const other = keeperFolder()
+  await imaginedKeeper(other, { wires: [2], answers: { hello: { wire: 2 } } })
+  const misled = ConnectedKeeper.connect({ folder: other, orphanMs: DAY }, 'controller')
+  await expect(misled).rejects.toMatchObject({ parts: { given: [2] } })
+})
+
+test('16.5 a keeper whose wire is not spoken and that ends, since it holds nothing, is replaced', async () => {
+  const folder = keeperFolder()
+  const asked = await imaginedKeeper(folder, { wires: [2], answers: {}, endsAfter: 3 })
+  const keeper = await opened({ folder })
+  expect(keeper.info.wire).toBe(1)
+  expect(asked).toHaveLength(3)
+})
+
+test('16.1 a planted socket with a number that no keeper has is passed over, and the highest is refused by its name', async () => {
+  for (const name of ['999999999999999.sock', '0.sock', '007.sock', '-1.sock', '1e3.sock', `${'9'.repeat(200)}.sock`]) {
+    const folder = keeperFolder()
+    mkdirSync(folder, { mode: 0o700 })
+    writeFileSync(`${folder}/${name}`, '')
+    await opened({ folder })
+    expect(readdirSync(folder)).toContain('1.sock')
+  }
+  const folder = keeperFolder()
+  mkdirSync(folder, { mode: 0o700 })
+  writeFileSync(`${folder}/999999999.sock`, '')
+  await expect(openKeeper({ folder, orphanMs: DAY })).rejects.toMatchObject({
+    code: 'keeper_unavailable',
+    message: expect.stringContaining('no number is left: remove 999999999.sock') as string,
+  })
+})

@@ -9,11 +9,14 @@ import { now } from './measure.mjs'
 
 const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-/** `startMs` is the time until `/health` answers. */
-export async function startDaemon(home, cwd) {
+/**
+ * `startMs` is the time until `/health` answers.
+ * @param keeper whether a keeper holds the pipes of its agents
+ */
+export async function startDaemon(home, cwd, { keeper = false } = {}) {
   // What checkpoints cost is measured by changes.mjs and checkpointed-turns.mjs: here the next prompt would wait for one.
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  writeFileSync(`${home}/config.json`, JSON.stringify({ checkpoints: { enabled: false } }), { mode: 0o600 })
+  writeFileSync(`${home}/config.json`, JSON.stringify({ checkpoints: { enabled: false }, keeper }), { mode: 0o600 })
   const began = now()
   const env = { ...process.env, AGENTPROTO_HOME: home, AGENTPROTO_DEMO_HOME: cwd }
   const args = [cli, 'serve', '--port', '0']
@@ -26,12 +29,12 @@ export async function startDaemon(home, cwd) {
   const http = createHttp({ url, token: readFileSync(`${home}/token`, 'utf8').trim() })
   await http.call('GET', '/health')
   const startMs = now() - began
-  const stop = async () => {
-    child.kill('SIGTERM')
+  const end = async (signal) => {
+    child.kill(signal)
     await exited
     http.close()
   }
-  return { http, url, pid: child.pid, startMs, stop }
+  return { http, url, home, pid: child.pid, startMs, stop: () => end('SIGTERM'), crash: () => end('SIGKILL') }
 }
 
 export async function startEmbedded(home, cwd) {

@@ -7,6 +7,7 @@ import { changes } from './changes.mjs'
 import { checkpointedTurns } from './checkpointed-turns.mjs'
 import { commandLine } from './command-line.mjs'
 import { consoleInBrowser } from './console.mjs'
+import { keptAgents } from './kept-agents.mjs'
 import { manifests } from './manifests.mjs'
 import { manySessions } from './many-sessions.mjs'
 import { memory } from './memory.mjs'
@@ -30,6 +31,7 @@ const BENCHES = {
   streaming,
   'many-sessions': manySessions,
   subscribers,
+  'kept-agents': keptAgents,
   replay,
   memory,
   'command-line': commandLine,

@@ -70,8 +70,13 @@ async function lookAt(gateway, { asking, streaming }) {
   return {
     requestId,
     sessions: sessions.map(({ id, pid, status, kept, turn, queuedPrompts, agentSessionId }) => ({
-      ...{ id, pid, status, kept, queuedPrompts, agentSessionId },
-      turn: { number: turn.number, state: turn.state },
+      id,
+      pid,
+      status,
+      kept,
+      queuedPrompts,
+      agentSessionId,
+      turn: [turn.number, turn.state],
     })),
   }
 }

@@ -232,11 +232,11 @@ test('what each package exports', () => {
       AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm adoptAcp
       connectAcp defineAcp
     @agentproto/arm-kit
-      AdoptedState AdoptingClient Conversation IdlePoint IdleSubject Inheritance KeptLink Limit LineClient
-      NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply TOOL_STATUSES ToolUpdate Turn TurnOutcome
-      UserAsk Verdict WriteLine adoptProcess connectProcess elicitationResult exitMessage flushAll
-      isContentBlock notAdoptable notResumable parseLine promptError questionOf startCancelled
-      startFailure within
+      AdoptedState AdoptingClient Conversation EarlierHost EarlierRequest IdlePoint IdleSubject
+      Inheritance KeptLink Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply
+      TOOL_STATUSES ToolUpdate Turn TurnMethods TurnOutcome UserAsk Verdict WriteLine adoptProcess
+      connectProcess elicitationResult exitMessage flushAll isContentBlock notAdoptable notResumable
+      parseLine promptError questionOf startCancelled startFailure within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

@@ -1,11 +1,19 @@
 import { AgentprotoError, type AgentAnswer } from '@agentproto/contracts'
 import type { AdoptedAgent, AgentKeeper, AgentSignal, AgentSink } from '@agentproto/contracts/agent'
-import { adoptAgent, launchAgent, type LaunchOptions, SharedProcesses } from '@agentproto/driver-agent-cli'
+import {
+  adoptAgent,
+  defineAgentCli,
+  launchAgent,
+  type LaunchOptions,
+  SharedProcesses,
+} from '@agentproto/driver-agent-cli'
 import { createRedactor } from '@agentproto/secrets'
 import { endProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Controller, MemoryKeeper } from '../../../tooling/memory-keeper.ts'
+import { startBridge } from '../../arms/mcp/test/http-bridge.ts'
 import { launchOptions, prepare, type Prepared, quiet } from './guarded-launch.ts'
+import { document } from './small-agent.ts'
 
 const ASK = [{ type: 'text', text: 'ask' }] as const
 const ALLOW: AgentAnswer = { outcome: 'selected', optionId: 'ok' }
@@ -145,4 +153,17 @@ test('16.a4 an agent that cannot be kept is started as before, with a warning th
   const other = await launchAgent(two.adapter.manifest, launching(two, quiet, id()))
   expect(other.warnings).toEqual(['The agent ends with its gateway: several sessions share its process.'])
   await other.stop()
+})
+
+test('16.a4 a server behind a URL has no process that could be kept, and a warning says so', async () => {
+  const { url } = await startBridge()
+  const { acp: _, ...remote } = { ...document, protocol: 'mcp', mcp: { transport: 'http', url: `${url}/mcp` } } as const
+  const on = await prepare({}, { keeper: new MemoryKeeper() })
+  const { manifest } = defineAgentCli(remote, on.host)
+  const agent = await launchAgent(manifest, launching(on, quiet, id()))
+  onTestFinished(async () => void (await agent.stop()))
+  expect(agent.kept).toBe(false)
+  expect(agent.warnings).toEqual([
+    'The agent ends with its gateway: it is behind a URL, and the gateway holds the connection.',
+  ])
 })

@@ -1,6 +1,14 @@
 import { pathToFileURL } from 'node:url'
-import { NO_CAPABILITIES, notResumable, parseLine, startFailure, within } from '@agentproto/arm-kit'
-import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
+import {
+  EarlierHost,
+  IdlePoint,
+  NO_CAPABILITIES,
+  notResumable,
+  parseLine,
+  startFailure,
+  within,
+} from '@agentproto/arm-kit'
+import type { AdoptedState, AdoptingClient, Inheritance, KeptLink, TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentInfo,
   type AgentNotice,
@@ -14,22 +22,30 @@ import {
   isRecord,
   type Json,
 } from '@agentproto/contracts'
-import type { AgentSink, ArmConnectOptions, ArmSession, OpenSessionOptions } from '@agentproto/contracts/agent'
+import type {
+  AgentSink,
+  ArmConnectOptions,
+  ArmSession,
+  OpenSessionOptions,
+  RunningTurn,
+} from '@agentproto/contracts/agent'
+import { Calls } from './calls.js'
 import type { Carrier } from './carrier.js'
 import type { McpProfile } from './profile.js'
 import { SdkLink } from './sdk-link.js'
+import type { ServerInfo } from './sdk-link.js'
 import { ServerRoutes } from './server-routes.js'
-import { McpSession } from './session.js'
-import type { RunningCall, SessionLink, ToolCall } from './session.js'
+import { McpSession, unmountable } from './session.js'
+import type { ConnectionFacts, RunningCall, SessionLink, ToolCall } from './session.js'
+import { readSessionFacts, toolsOf } from './session-facts.js'
 import { findPromptTools } from './tools.js'
 import type { PromptTools } from './tools.js'
 
 /** Pages of `tools/list` that are read. */
 const MAX_PAGES = 100
-/** Ids of dropped calls that are kept. */
-const MAX_FORGOTTEN = 256
-/** Ids of our own requests; the SDK counts its own from 0. */
-const FIRST_ID = 2 ** 30
+const TURN_METHODS = { prompt: 'tools/call', cancel: 'notifications/cancelled' }
+/** The JSON-RPC error of a method that is unknown. */
+const UNKNOWN_METHOD = { code: -32601, message: 'Method not found' }
 
 export interface McpClientOptions extends Pick<ArmConnectOptions, 'client' | 'limits' | 'clock'> {
   readonly profile: McpProfile
@@ -41,17 +57,20 @@ export interface McpClientOptions extends Pick<ArmConnectOptions, 'client' | 'li
 /**
  * The client's end of a connection with an agent that is an MCP server, over whatever carries its messages. What
  * belongs to turns (calls of the prompt tool, notifications, questions) is routed here, in the order in which it came;
- * the SDK gets the rest.
+ * the SDK gets the handshake.
  */
-export class McpClient implements LineClient, SessionLink {
+export class McpClient implements AdoptingClient, SessionLink {
   readonly clock: Clock
   readonly profile: McpProfile
   readonly #options: McpClientOptions
   readonly #sdk: SdkLink
   readonly #routes: ServerRoutes
-  readonly #calls = new Map<unknown, (response: Json) => void>()
-  readonly #forgotten = new Set<unknown>()
-  #nextId = FIRST_ID
+  readonly #calls = new Calls()
+  #kept: KeptLink | undefined
+  #idle: IdlePoint | undefined
+  /** What it wrote since the idle point; undefined when all that was kept has been read. */
+  #earlier: EarlierHost | undefined
+  #server: ServerInfo = {}
   #tools: PromptTools | undefined
   #ended: AgentprotoError | undefined
 
@@ -73,24 +92,81 @@ export class McpClient implements LineClient, SessionLink {
     return this.profile.resumable && this.tools.reply?.session !== undefined
   }
 
+  get #info(): AgentInfo {
+    return { ...this.#server, capabilities: { ...NO_CAPABILITIES, resume: this.#isResumable, close: true } }
+  }
+
   async initialize(): Promise<AgentInfo> {
     const { limits } = this.#options
     try {
-      const server = await this.#sdk.initialize(limits.handshakeMs)
+      this.#server = await this.#sdk.initialize(limits.handshakeMs)
       this.#tools = findPromptTools(await this.#listTools(limits.openMs), this.profile)
-      return { ...server, capabilities: { ...NO_CAPABILITIES, resume: this.#isResumable, close: true } }
+      return this.#info
     } catch (thrown) {
       throw handshakeFailure(this.#ended ?? thrown)
     }
   }
 
-  async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
-    const { origin } = options
+  async openSession(options: OpenSessionOptions, inner: AgentSink): Promise<ArmSession> {
+    const { cwd, additionalDirectories, origin } = options
     if (this.#ended) throw handshakeFailure(this.#ended)
     if (origin.how !== 'new' && !this.#isResumable) throw notResumable(origin)
-    const session = new McpSession(this, sink, options)
-    this.#routes.add(session, [options.cwd, ...options.additionalDirectories])
+    const { sink, idle } = this.#sinkOf(inner)
+    const id = origin.how === 'new' ? undefined : origin.agentSessionId
+    const session = new McpSession(this, sink, {
+      folders: [cwd, ...additionalDirectories],
+      warnings: unmountable(options),
+      conversation: { id, isBegun: false },
+      idle,
+    })
+    this.#routes.add(session)
+    idle?.watch(session)
     return session
+  }
+
+  keep(link: KeptLink): void {
+    this.#kept = link
+  }
+
+  async stored(): Promise<void> {
+    await this.#idle?.stored()
+  }
+
+  /** Goes on with the session of an earlier host, from the idle point that its facts are of. @throws `not_adoptable` */
+  adopt({ facts, written, sink: inner, link }: Inheritance): AdoptedState {
+    const known = readSessionFacts(facts)
+    const earlier = new EarlierHost(written, TURN_METHODS)
+    this.keep(link)
+    this.#earlier = earlier
+    this.#server = defined(known.server)
+    this.#tools = toolsOf(known)
+    this.#calls.resume(known.calls, earlier)
+    const { sink, idle } = this.#sinkOf(inner)
+    const session = new McpSession(this, sink, { ...known, idle })
+    this.#routes.add(session)
+    return {
+      info: this.#info,
+      session,
+      resume: () => this.#resume(session, earlier, link),
+      settled: () => session.settled(),
+    }
+  }
+
+  #resume(session: McpSession, { prompt, isCancelled }: EarlierHost, { process }: KeptLink): RunningTurn | undefined {
+    const turn = prompt && session.resumeTurn(prompt.id, isCancelled)
+    void process.caughtUp.then(() => {
+      this.#earlier = undefined
+      if (turn && isCancelled) session.endCancelled(turn)
+      this.#idle?.watch(session)
+    })
+    return turn && { done: turn.done, cancelling: isCancelled }
+  }
+
+  /** The sink of a session; of a kept agent, which has only one, it knows when the session is idle. */
+  #sinkOf(sink: AgentSink): { readonly sink: AgentSink; readonly idle: IdlePoint | undefined } {
+    if (!this.#kept) return { sink, idle: undefined }
+    this.#idle = new IdlePoint(sink, this.#kept)
+    return { sink: this.#idle, idle: this.#idle }
   }
 
   handleLines(lines: readonly string[]): void | Promise<void> {
@@ -116,24 +192,27 @@ export class McpClient implements LineClient, SessionLink {
   close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     this.#ended ??= reason
     this.#sdk.close(reason)
-    const waiting = [...this.#calls.values()]
-    this.#calls.clear()
     const wasBusy = this.#routes.end(reason, outcome)
-    for (const answered of waiting) answered({ error: { message: reason.message } })
+    this.#calls.failAll(reason.message)
     return wasBusy
   }
 
   // What sessions need of the connection.
 
   call({ name, args, trace }: ToolCall, answered: (response: Json) => void): RunningCall {
-    const id = this.#nextId++
+    const id = this.#calls.add(answered)
     const params = { name, arguments: args, _meta: { progressToken: id, ...trace } }
-    this.#request(id, { method: 'tools/call', params }, answered)
-    const cancel = (reason: string): void => {
-      // The answer may still come; its session decides what that means.
-      this.#send({ method: 'notifications/cancelled', params: { requestId: id, reason } })
-    }
-    return { id, cancel, forget: () => this.#forget(id) }
+    this.#request(id, { method: TURN_METHODS.prompt, params })
+    return this.#running(id)
+  }
+
+  expect(id: number, answered: (response: Json) => void): RunningCall {
+    this.#calls.expect(id, answered)
+    return this.#running(id)
+  }
+
+  facts(): ConnectionFacts {
+    return { server: this.#server, tools: this.tools, calls: this.#calls.facts() }
   }
 
   respond(id: unknown, result: Json): void {
@@ -150,7 +229,7 @@ export class McpClient implements LineClient, SessionLink {
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = defined({ cursor })
       const answer = new Promise<Json>((resolve) =>
-        this.#request(this.#nextId++, { method: 'tools/list', params }, resolve),
+        this.#request(this.#calls.add(resolve), { method: 'tools/list', params }),
       )
       const response = await within(answer, 'The agent did not answer tools/list', { ms: limitMs, clock: this.clock })
       if (isRecord(response['error'])) throw refused(response['error'])
@@ -162,10 +241,17 @@ export class McpClient implements LineClient, SessionLink {
     return tools
   }
 
-  #request(id: number, message: Json, answered: (response: Json) => void): void {
-    this.#calls.set(id, answered)
+  #running(id: number): RunningCall {
+    const cancel = (reason: string): void => {
+      // The answer may still come; its session decides what that means.
+      this.#send({ method: TURN_METHODS.cancel, params: { requestId: id, reason } })
+    }
+    return { id, cancel, forget: () => this.#calls.forget(id) }
+  }
+
+  #request(id: number, message: Json): void {
     const lost = (why: string): void => {
-      if (this.#calls.delete(id)) answered({ error: { message: why } })
+      this.#calls.fail(id, why)
       void this.#routes.flush()
     }
     const body = { jsonrpc: '2.0', id, ...message }
@@ -173,13 +259,6 @@ export class McpClient implements LineClient, SessionLink {
     this.#options.carrier
       .send(body, closed)
       .catch((thrown: unknown) => lost(thrown instanceof Error ? thrown.message : String(thrown)))
-  }
-
-  /** Drops a call whose answer may still come. */
-  #forget(id: number): void {
-    if (!this.#calls.delete(id)) return
-    if (this.#forgotten.size >= MAX_FORGOTTEN) this.#forgotten.clear()
-    this.#forgotten.add(id)
   }
 
   #send(message: Json): void {
@@ -197,21 +276,27 @@ export class McpClient implements LineClient, SessionLink {
     if (typeof method !== 'string') return this.#responded(message)
     const params = asRecord(message['params'])
     if (id === undefined || id === null) return this.#routes.notified(method, params)
-    if (method === 'elicitation/create') return this.#routes.elicited(id, params)
-    if (method === 'roots/list') return this.respond(id, { roots: this.#roots() })
-    this.#sdk.take(message)
+    const answer = this.#earlier?.takeAnswer(id)
+    if (method === 'elicitation/create') this.#elicited({ id, params, answer })
+    else if (!answer) this.#serve(id, method)
+  }
+
+  #elicited({ id, params, answer }: { id: unknown; params: Json; answer: Json | undefined }): void {
+    if (answer) this.#routes.answered(params, answer)
+    else this.#routes.elicited(id, params, this.#earlier !== undefined)
+  }
+
+  /** At once, so that no idle point is between a request and its answer. */
+  #serve(id: unknown, method: string): void {
+    if (method === 'ping') this.respond(id, {})
+    else if (method === 'roots/list') this.respond(id, { roots: this.#roots() })
+    else this.#send({ id, error: UNKNOWN_METHOD })
   }
 
   #responded(message: Json): void {
-    const answered = this.#calls.get(message['id'])
-    if (answered) {
-      this.#calls.delete(message['id'])
-      answered(message)
-    } else if (this.#sdk.expects(message['id'])) {
-      this.#sdk.take(message)
-    } else if (!this.#forgotten.delete(message['id'])) {
-      this.#routes.addNotice({ type: 'extension', kind: 'response', payload: message })
-    }
+    if (this.#calls.answer(message)) return
+    if (this.#sdk.expects(message['id'])) this.#sdk.take(message)
+    else this.#routes.addNotice({ type: 'extension', kind: 'response', payload: message })
   }
 
   #roots(): readonly Json[] {

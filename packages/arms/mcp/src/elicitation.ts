@@ -1,5 +1,5 @@
 import { elicitationResult, questionOf, type ToolUpdate, type UserAsk } from '@agentproto/arm-kit'
-import { type AgentAnswer, asString, defined, type Json } from '@agentproto/contracts'
+import { type AgentAnswer, asRecord, asString, defined, type Json } from '@agentproto/contracts'
 import { parsePath, valueAt } from './path.js'
 import type { PermissionRule } from './profile.js'
 import { toolAt } from './vendor-event.js'
@@ -35,8 +35,20 @@ function permission(rule: PermissionRule, tool: Omit<ToolUpdate, 'status'>, para
   return { ask: { kind: 'permission', toolCall: { ...tool, ...defined({ title }) }, options }, rule, result }
 }
 
+const REASON = 'agentproto/reason'
+const NOT_ASKED = 'not asked'
+
+/** The answer to a question that cannot be shown to the user. It says so, also to a later host. */
+export const notAsked = ({ result }: Elicitation): Json => ({
+  ...result({ outcome: 'cancelled' }),
+  _meta: { [REASON]: NOT_ASKED },
+})
+
+/** Whether that is the answer of a host that has not asked. */
+export const isNotAsked = ({ result }: Json): boolean => asRecord(asRecord(result)['_meta'])[REASON] === NOT_ASKED
+
 /** MCP has no word for why a person was not asked, or did not answer: extensions go into `_meta`. */
 function questionResult(answer: AgentAnswer): Json {
   if (answer.outcome === 'accept') return elicitationResult({ content: {}, ...answer }, {})
-  return elicitationResult(answer, answer.reason === undefined ? {} : { _meta: { 'agentproto/reason': answer.reason } })
+  return elicitationResult(answer, answer.reason === undefined ? {} : { _meta: { [REASON]: answer.reason } })
 }

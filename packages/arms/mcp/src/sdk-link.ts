@@ -5,14 +5,14 @@ import type { ArmConnectOptions } from '@agentproto/contracts/agent'
 import type { Carrier } from './carrier.js'
 
 /** What the server said of itself. */
-type ServerInfo = Pick<AgentInfo, 'name' | 'version'>
+export type ServerInfo = Pick<AgentInfo, 'name' | 'version'>
 
 interface SdkLinkOptions extends Pick<ArmConnectOptions, 'client' | 'clock'> {
   readonly carrier: Carrier
 }
 
 /**
- * The client of the official SDK, fed with objects: it negotiates the protocol, answers pings and refuses unknown methods.
+ * The client of the official SDK, fed with objects: it negotiates the protocol.
  * Its time limit of 60 s a request, its schemas and its process handling are not used for turns. Imported while the agent
  * boots, which takes longer.
  */

@@ -1,6 +1,7 @@
 import { type AgentNotice, type AgentprotoError, asRecord, asString, type Json } from '@agentproto/contracts'
 import { flushAll, type TurnOutcome } from '@agentproto/arm-kit'
-import { readElicitation } from './elicitation.js'
+import { isNotAsked, readElicitation } from './elicitation.js'
+import type { Elicitation } from './elicitation.js'
 import { textAt } from './path.js'
 import type { EventSource, McpProfile, PermissionRule } from './profile.js'
 import type { McpSession } from './session.js'
@@ -16,7 +17,7 @@ type Address = Pick<EventSource, 'call' | 'session'> | Pick<PermissionRule, 'cal
 export class ServerRoutes {
   readonly #profile: McpProfile
   readonly #respond: (id: unknown, result: Json) => void
-  readonly #sessions = new Map<McpSession, readonly string[]>()
+  readonly #sessions = new Set<McpSession>()
   #early: AgentNotice[] = []
 
   constructor(profile: McpProfile, respond: (id: unknown, result: Json) => void) {
@@ -24,8 +25,8 @@ export class ServerRoutes {
     this.#respond = respond
   }
 
-  add(session: McpSession, folders: readonly string[]): void {
-    this.#sessions.set(session, folders)
+  add(session: McpSession): void {
+    this.#sessions.add(session)
     for (const notice of this.#early.splice(0)) session.conversation.addNotice(notice)
     void session.conversation.flush()
   }
@@ -36,7 +37,7 @@ export class ServerRoutes {
 
   /** Where the sessions work. */
   folders(): readonly string[] {
-    return [...new Set([...this.#sessions.values()].flat())]
+    return [...new Set([...this.#sessions].flatMap(({ folders }) => folders))]
   }
 
   /** Takes a notification. */
@@ -49,7 +50,7 @@ export class ServerRoutes {
       case 'notifications/message':
         return this.#logged(params)
       case 'notifications/cancelled':
-        for (const session of this.#sessions.keys()) session.conversation.withdraw(params['requestId'])
+        for (const session of this.#sessions) session.conversation.withdraw(params['requestId'])
         return
       case 'notifications/tools/list_changed':
       case 'notifications/prompts/list_changed':
@@ -60,13 +61,22 @@ export class ServerRoutes {
     }
   }
 
-  /** Takes a question of the server. */
-  elicited(id: unknown, params: Json): void {
-    const elicitation = readElicitation(params, this.#profile.data.permissions ?? [])
-    const session = this.#owner(elicitation?.rule ?? {}, params)
-    if (elicitation && session) return session.elicit(id, elicitation)
+  /**
+   * Takes a question of the server.
+   * @param isOld an earlier host may have asked it
+   */
+  elicited(id: unknown, params: Json, isOld: boolean): void {
+    const asked = this.#askedBy(params)
+    if (asked) return asked.session.elicit(id, asked.elicitation, isOld)
     this.addNotice(keptEvent('elicitation/create', params))
     this.#respond(id, { action: 'cancel' })
+  }
+
+  /** Takes a question of the server that an earlier host has answered: it is not asked again. */
+  answered(params: Json, answer: Json): void {
+    const asked = this.#askedBy(params)
+    if (!asked) this.addNotice(keptEvent('elicitation/create', params))
+    else if (!isNotAsked(answer)) asked.session.conversation.answered(asked.elicitation.ask)
   }
 
   /** Adds a notice that belongs to no session to the busiest one. */
@@ -78,12 +88,18 @@ export class ServerRoutes {
 
   /** Emits what one read meant; the promise is the hosts' back-pressure. */
   flush(): void | Promise<void> {
-    return flushAll(this.#sessions.keys())
+    return flushAll(this.#sessions)
   }
 
   /** There is no server any more. Returns whether a turn was running. */
   end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    return [...this.#sessions.keys()].map((session) => session.conversation.close(reason, outcome)).some(Boolean)
+    return [...this.#sessions].map((session) => session.conversation.close(reason, outcome)).some(Boolean)
+  }
+
+  #askedBy(params: Json): { readonly session: McpSession; readonly elicitation: Elicitation } | undefined {
+    const elicitation = readElicitation(params, this.#profile.data.permissions ?? [])
+    const session = this.#owner(elicitation?.rule ?? {}, params)
+    return elicitation && session && { session, elicitation }
   }
 
   #vendor(source: EventSource, params: Json): void {
@@ -123,11 +139,11 @@ export class ServerRoutes {
   }
 
   #find(call: string | undefined, thread: string | undefined): McpSession | undefined {
-    return [...this.#sessions.keys()].find((session) => session.concerns(call, thread))
+    return [...this.#sessions].find((session) => session.concerns(call, thread))
   }
 
   #busiest(): McpSession | undefined {
-    const sessions = [...this.#sessions.keys()]
+    const sessions = [...this.#sessions]
     return sessions.find(({ busy }) => busy) ?? sessions[0]
   }
 }

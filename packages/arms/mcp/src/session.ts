@@ -1,19 +1,22 @@
 import { Conversation } from '@agentproto/arm-kit'
-import type { Turn, TurnOutcome, Verdict } from '@agentproto/arm-kit'
+import type { IdlePoint, IdleSubject, Turn, TurnOutcome, Verdict } from '@agentproto/arm-kit'
 import {
   type AgentAnswer,
   type AgentNotice,
   AgentprotoError,
   type Clock,
   type ContentBlock,
+  defined,
   type Json,
   promptText,
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentSink, ArmSession, ConfigChange, OpenSessionOptions } from '@agentproto/contracts/agent'
 import { readAnswer, Streamed } from './answer.js'
-import type { Elicitation } from './elicitation.js'
+import type { CallsFacts } from './calls.js'
+import { type Elicitation, notAsked } from './elicitation.js'
 import type { McpProfile, Spoken } from './profile.js'
+import type { SessionFacts } from './session-facts.js'
 import { callArguments, type PromptTools } from './tools.js'
 import type { VendorEvent } from './vendor-event.js'
 
@@ -48,38 +51,78 @@ export interface SessionLink {
   readonly tools: PromptTools
   /** Calls a tool without a limit; `answered` is called in order with the notifications, once or never. */
   call(called: ToolCall, answered: (response: Json) => void): RunningCall
+  /** Goes on with a call that an earlier host has sent; `answered` as in `call`. */
+  expect(id: number, answered: (response: Json) => void): RunningCall
+  facts(): ConnectionFacts
   respond(id: unknown, result: Json): void
   forget(session: McpSession): void
 }
 
-/** One conversation with an agent that is an MCP server. */
-export class McpSession implements ArmSession {
+/** What a later host needs to know of the connection. */
+export interface ConnectionFacts {
+  readonly server: SessionFacts['server']
+  readonly tools: PromptTools
+  readonly calls: CallsFacts
+}
+
+export interface SessionStart {
+  /** Where it works: its folder, then the additional ones. */
+  readonly folders: readonly string[]
   readonly warnings: readonly string[]
-  readonly #link: SessionLink
-  readonly #opening: OpenSessionOptions
+  readonly conversation: {
+    /** The server's id of it, once it is known. */
+    readonly id?: string | undefined
+    /** A turn has been sent. */
+    readonly isBegun: boolean
+    /** Why the server cannot go on with it. */
+    readonly over?: string | undefined
+  }
+  /** Where a later host goes on, if the agent outlives this one. */
+  readonly idle?: IdlePoint | undefined
+}
+
+/** One conversation with an agent that is an MCP server. */
+export class McpSession implements ArmSession, IdleSubject {
+  readonly folders: readonly string[]
+  readonly warnings: readonly string[]
   readonly conversation: Conversation
+  readonly #link: SessionLink
+  readonly #idle: IdlePoint | undefined
   /** The server's id of this conversation, once it is known. */
   #thread: string | undefined
   /** The last call, which runs as long as its turn does. */
   #last: { readonly turn: Turn; readonly call: RunningCall } | undefined
   #streamed = new Streamed()
   /** A turn has been sent: without an id, the next turn would begin a new conversation. */
-  #begun = false
+  #begun: boolean
   /** Why the server cannot go on with this conversation. */
   #over: string | undefined
   /** The last error of this turn, so that the answer does not repeat it. */
   #lastError: string | undefined
 
-  constructor(link: SessionLink, sink: AgentSink, opening: OpenSessionOptions) {
+  constructor(link: SessionLink, sink: AgentSink, { folders, warnings, conversation, idle }: SessionStart) {
     this.#link = link
-    this.#opening = opening
     this.conversation = new Conversation(sink)
-    this.#thread = opening.origin.how === 'new' ? undefined : opening.origin.agentSessionId
-    this.warnings = unmountable(opening)
+    this.folders = folders
+    this.warnings = warnings
+    this.#thread = conversation.id
+    this.#begun = conversation.isBegun
+    this.#over = conversation.over
+    this.#idle = idle
   }
 
   get agentSessionId(): string {
     return this.#thread ?? ''
+  }
+
+  get isIdle(): boolean {
+    return this.conversation.isIdle
+  }
+
+  facts(): Json {
+    const { folders, warnings } = this
+    const conversation = { ...defined({ id: this.#thread, over: this.#over }), isBegun: this.#begun }
+    return { protocol: 'mcp', ...this.#link.facts(), folders, warnings, conversation }
   }
 
   get busy(): boolean {
@@ -100,15 +143,39 @@ export class McpSession implements ArmSession {
     const turn = this.conversation.begin()
     const refused = this.#refusal(prompt)
     if (refused !== undefined) this.conversation.end(turn, failure(refused))
-    // An agent that has ended has ended the turn already.
-    else if (this.conversation.turn === turn) this.#prompt(turn, promptText(prompt), trace)
+    else {
+      const waiting = this.#idle?.beforePrompt()
+      if (waiting) await waiting
+      this.#prompt(turn, promptText(prompt), trace)
+    }
     return turn.done
   }
 
+  /** Goes on with the turn whose prompt an earlier host has sent. */
+  resumeTurn(callId: number, isCancelled: boolean): Turn {
+    const turn = this.conversation.begin()
+    this.#begin(turn, (answered) => this.#link.expect(callId, answered))
+    turn.cancelling = isCancelled
+    return turn
+  }
+
+  /** Settles when what was read has been emitted, as far as it ends the turn. */
+  async settled(): Promise<void> {
+    const { turn } = this.conversation
+    if (turn?.answer !== undefined || turn?.cancelling === true) await turn.done
+  }
+
   async cancel(): Promise<void> {
-    const turn = this.conversation.beginCancel()
-    if (!turn) return
+    const { turn } = this.conversation
+    if (!turn || turn.cancelling) return
+    // Before the answers to what is pending, so that the server does not act on one of them.
     this.#call?.cancel('The user interrupted the turn')
+    this.conversation.beginCancel()
+    this.endCancelled(turn)
+  }
+
+  /** Ends a cancelled turn that the server does not end. */
+  endCancelled(turn: Turn): void {
     this.#link.clock.after(CANCEL_GRACE_MS, () => this.conversation.end(turn, { by: 'host' }))
   }
 
@@ -157,11 +224,17 @@ export class McpSession implements ArmSession {
     this.conversation.addNotice({ type: 'notice', severity, text: message })
   }
 
-  /** Handles a request that the user answers. */
-  elicit(id: unknown, elicitation: Elicitation): void {
+  /**
+   * Handles a request that the user answers.
+   * @param isOld an earlier host may have asked it
+   */
+  elicit(id: unknown, elicitation: Elicitation, isOld: boolean): void {
     const reply = (answer: AgentAnswer): void => this.#link.respond(id, elicitation.result(answer))
-    if (!this.conversation.canAsk) return reply({ outcome: 'cancelled' })
+    // An earlier host has cancelled the turn after it asked, or its answer would be there.
+    const isOver = isOld && this.conversation.turn?.cancelling === true
+    if (!isOver && !this.conversation.canAsk) return this.#link.respond(id, notAsked(elicitation))
     this.conversation.ask(id, elicitation.ask, { reply, withdrawn: () => reply({ outcome: 'cancelled' }) })
+    if (isOver) this.conversation.cancelRequests()
   }
 
   #refusal(prompt: readonly ContentBlock[]): string | undefined {
@@ -171,16 +244,26 @@ export class McpSession implements ArmSession {
   }
 
   #prompt(turn: Turn, prompt: string, trace: TraceContext | undefined): void {
+    // If the agent has ended, so has the turn.
+    if (this.conversation.turn !== turn) return
+    if (turn.cancelling) return this.conversation.end(turn, { by: 'host' })
     const { prompt: first, reply } = this.#link.tools
     const tool = this.#thread !== undefined && reply !== undefined ? reply : first
-    if (this.#begun && reply !== undefined && this.#thread === undefined) this.conversation.addNotice(FORGOTTEN)
+    const [cwd = ''] = this.folders
+    const args = callArguments(tool, { prompt, session: this.#thread, cwd })
+    this.#begin(turn, (answered) => this.#link.call({ name: tool.name, args, trace }, answered))
+  }
+
+  #begin(turn: Turn, call: (answered: (response: Json) => void) => RunningCall): void {
+    const isForgotten = this.#begun && this.#link.tools.reply !== undefined && this.#thread === undefined
+    if (isForgotten) this.conversation.addNotice(FORGOTTEN)
     this.#begun = true
     this.#streamed = new Streamed()
     this.#lastError = undefined
-    const args = callArguments(tool, { prompt, session: this.#thread, opening: this.#opening })
-    const call = this.#link.call({ name: tool.name, args, trace }, (response) => this.#answered(turn, response))
-    this.#last = { turn, call }
-    void turn.done.then(() => call.forget())
+    turn.isSent = true
+    const running = call((response) => this.#answered(turn, response))
+    this.#last = { turn, call: running }
+    void turn.done.then(() => running.forget())
   }
 
   #said(type: 'text-delta' | 'thought', said: string, messageId?: string): boolean {
@@ -221,7 +304,8 @@ const FORGOTTEN: AgentNotice = {
 
 const failure = (message: string): TurnOutcome => ({ by: 'failure', error: { message } })
 
-function unmountable({ mcpServers, additionalDirectories }: OpenSessionOptions): readonly string[] {
+/** What of a session's start an MCP server cannot be given, for people. */
+export function unmountable({ mcpServers, additionalDirectories }: OpenSessionOptions): readonly string[] {
   return [
     ...mcpServers.map(({ name }) => `An agent that is an MCP server takes no MCP servers: "${name}" is not mounted.`),
     ...(additionalDirectories.length === 0

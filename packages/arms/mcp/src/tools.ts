@@ -1,5 +1,4 @@
 import { AgentprotoError, asList, asRecord, asString, defined, isRecord, type Json } from '@agentproto/contracts'
-import type { OpenSessionOptions } from '@agentproto/contracts/agent'
 import { SESSION_NAMES } from './profile.js'
 import type { McpProfile } from './profile.js'
 
@@ -136,16 +135,16 @@ function isText(schema: unknown): boolean {
 export interface CallContext {
   readonly prompt: string
   readonly session: string | undefined
-  readonly opening: OpenSessionOptions
+  readonly cwd: string
 }
 
 /** The arguments of a call: the manifest's constants, in which `{cwd}` is filled, then the prompt and the session. */
 export function callArguments(
   { argument, session: takesSession, extra }: PromptTool,
-  { prompt, session, opening }: CallContext,
+  { prompt, session, cwd }: CallContext,
 ): Json {
   return {
-    ...(filled(extra, opening.cwd) as Json),
+    ...(filled(extra, cwd) as Json),
     [argument]: prompt,
     ...(takesSession === undefined || session === undefined ? {} : { [takesSession]: session }),
   }

@@ -23,6 +23,8 @@ export interface Keeping {
   readonly manifest: AgentCliManifest
   readonly host: AgentHost
   readonly arm: ProtocolArm
+  /** Whether there is a process; a server behind a URL has none. */
+  readonly isLaunched: boolean
   readonly confined: Pick<ConfinedAgent, 'plain' | 'isHeld'>
 }
 
@@ -36,8 +38,9 @@ export function mayKeep(keeping: Keeping): { readonly isKept: boolean; readonly 
 /** The warning of an agent that is not kept. */
 export const endsWithGateway = (reason: string): string => `The agent ends with its gateway: ${reason}.`
 
-function obstacle({ manifest, host, arm, confined }: Keeping): string | undefined {
+function obstacle({ manifest, host, arm, isLaunched, confined }: Keeping): string | undefined {
   if (process.platform === 'win32') return 'agents are not kept on Windows'
+  if (!isLaunched) return 'it is behind a URL, and the gateway holds the connection'
   if (!arm.adopt) return `an agent that speaks ${arm.protocol} cannot be taken over`
   const isShared =
     host.sharedProcesses !== undefined && confined.plain && manifestHint(manifest, 'process') === 'shared'

@@ -88,7 +88,7 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
   }
   const { timeoutMs } = adapter.sandbox.limits
   const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, { clock })
-  const keeping = mayKeep({ manifest, host, arm, confined })
+  const keeping = mayKeep({ manifest, host, arm, isLaunched: starts !== undefined, confined })
   return { plan, keeping, arm, directories, guard, confined, connecting, limit, clock }
 }
 

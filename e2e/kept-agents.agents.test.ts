@@ -14,11 +14,12 @@ import { openCodeEnvironment } from './support/opencode.js'
 import { allowOnce, pendingPermission } from './support/pending-request.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-/** Real agents over ACP, whose gateway is killed. The model is in the process of the test: it does not end with the gateway. */
+/** Real agents over ACP and MCP, whose gateway is killed. The model is in the process of the test: it does not end with the gateway. */
 const AGENTS = [
   { program: 'opencode', adapter: 'opencode', environment: openCodeEnvironment },
   { program: 'gemini', adapter: 'gemini-cli', environment: geminiEnvironment },
   { program: 'codex-acp', adapter: 'codex', environment: codexEnvironment },
+  { program: 'codex', adapter: 'codex-mcp', environment: codexEnvironment },
 ] as const
 
 type Agent = (typeof AGENTS)[number]

@@ -1,13 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import {
-  EarlierHost,
-  IdlePoint,
-  NO_CAPABILITIES,
-  notResumable,
-  parseLine,
-  startFailure,
-  within,
-} from '@agentproto/arm-kit'
+import { EarlierHost, IdlePoint, NO_CAPABILITIES, notResumable, parseLine, within } from '@agentproto/arm-kit'
 import type { AdoptedState, AdoptingClient, Inheritance, KeptLink, TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentInfo,
@@ -18,7 +10,6 @@ import {
   asString,
   type Clock,
   defined,
-  isAgentprotoError,
   isRecord,
   type Json,
 } from '@agentproto/contracts'
@@ -31,6 +22,7 @@ import type {
 } from '@agentproto/contracts/agent'
 import { Calls } from './calls.js'
 import type { Carrier } from './carrier.js'
+import { handshakeFailure, refused } from './handshake-failure.js'
 import type { McpProfile } from './profile.js'
 import { SdkLink } from './sdk-link.js'
 import type { ServerInfo } from './sdk-link.js'
@@ -306,24 +298,4 @@ export class McpClient implements AdoptingClient, SessionLink {
       name: path,
     }))
   }
-}
-
-/** An error answer as something that can be thrown. */
-const refused = ({ code, message }: Json): Error =>
-  Object.assign(new Error(asString(message) ?? 'no message'), { code })
-
-/** Maps a failure of the start to an error code. */
-export function handshakeFailure(thrown: unknown): AgentprotoError {
-  if (isAgentprotoError(thrown)) return startFailure(thrown)
-  const { code, message, name, data } = asRecord(thrown)
-  if (name === 'UnauthorizedError' || code === 401 || asRecord(data)['status'] === 401) {
-    return new AgentprotoError('auth_required', 'The server wants a login', { cause: thrown })
-  }
-  const agentCode = typeof code === 'number' ? code : undefined
-  if (agentCode === undefined && typeof message !== 'string') return startFailure(thrown)
-  const why = `The agent refused the handshake: ${asString(message) ?? String(code)}`
-  return new AgentprotoError('handshake_failed', why, {
-    cause: thrown,
-    ...(agentCode === undefined ? {} : { data: { agentCode } }),
-  })
 }

@@ -1,7 +1,8 @@
 import { startCancelled, within } from '@agentproto/arm-kit'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AgentEnd, ArmConnection, ArmConnectOptions, ProcessExit } from '@agentproto/contracts/agent'
-import { handshakeFailure, McpClient } from './client.js'
+import { McpClient } from './client.js'
+import { handshakeFailure } from './handshake-failure.js'
 import type { McpProfile } from './profile.js'
 import { RemoteCarrier } from './remote-carrier.js'
 

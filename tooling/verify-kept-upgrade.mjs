@@ -39,7 +39,7 @@ async function takeOver([first, ...others]) {
       gateway = await replace(gateway, next, home)
       const after = await lookAt(gateway, { asking, streaming })
       equal(after, before, 'what a session is')
-      equal(keeperOf(home), keeper, 'the keeper')
+      equal(keeperOf(home), keeper, 'the keeper and its agents')
       await advances(gateway, streaming)
       if (round === 1) await allow(gateway, asking)
     }
@@ -69,9 +69,8 @@ async function lookAt(gateway, { asking, streaming }) {
   const sessions = await Promise.all([asking, streaming].map((id) => gateway.call('GET', `/sessions/${id}`)))
   return {
     requestId,
-    sessions: sessions.map(({ id, pid, status, kept, turn, queuedPrompts, agentSessionId }) => ({
+    sessions: sessions.map(({ id, status, kept, turn, queuedPrompts, agentSessionId }) => ({
       id,
-      pid,
       status,
       kept,
       queuedPrompts,
@@ -209,16 +208,16 @@ function endKeeper(home) {
   for (const pid of processesOf(home)) process.kill(pid, 'SIGKILL')
 }
 
-/** Its pid, and from which package it is. */
+/** Its pid, from which package it is, and the pids of its agents. */
 function keeperOf(home) {
-  const { stdout } = spawnSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' })
+  const { stdout } = spawnSync('ps', ['-axo', 'pid=,ppid=,command='], { encoding: 'utf8' })
   const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/))
-  const [keeper, ...others] = lines.filter(
-    ([, , program = '', folder]) => program.endsWith(KEEPER) && folder?.startsWith(home),
-  )
-  if (keeper === undefined || others.length > 0)
-    throw new Error(`the home has ${others.length === 0 ? 'no' : 'more than one'} keeper`)
-  return { pid: keeper[0], program: keeper[2] }
+  const isKeeper = ([, , , program = '', folder = '']) => program.endsWith(KEEPER) && folder.startsWith(home)
+  const [keeper, ...others] = lines.filter(isKeeper)
+  if (keeper === undefined || others.length > 0) throw new Error(`the home has ${1 + others.length} keepers, or none`)
+  const agents = lines.filter(([, parent]) => parent === keeper[0]).map(([pid]) => pid)
+  if (agents.length !== 2) throw new Error(`the keeper holds ${agents.length} agents`)
+  return { pid: keeper[0], program: keeper[3], agents }
 }
 
 /** Pids of what has the home in its command line or its environment. */

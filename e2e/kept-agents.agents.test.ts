@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Client } from '@agentproto/client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -79,6 +79,33 @@ for (const agent of AGENTS) {
       const events = await isWhole(client, id)
       expect(ofType(events, 'agent-prompt')).toHaveLength(1)
       expect(ofType(events, 'agent-prompt-resolved')).toHaveLength(1)
+      await client.sessions.kill(id)
+      expect(agentsIn(mark.living(), id)).toEqual([])
+    },
+  )
+
+  test(
+    `16.3 ${agent.adapter}: the gateway is killed right after an interrupt, and the session goes on`,
+    needs(agent.program),
+    async () => {
+      const { first, next, cwd, mark } = await serve(agent)
+      const { id } = await first.client.sessions.start({ adapter: agent.adapter, cwd })
+      await first.client.sessions.promptAndWait(id, { prompt: 'my number is 4711' })
+      await first.client.sessions.prompt(id, { prompt: 'WRITE hello.txt' })
+      await pendingPermission(first.client, id)
+      const agents = agentsIn(mark.living(), id)
+      await first.client.sessions.interrupt(id)
+      await first.crash()
+
+      const { client } = await next()
+      expect(agentsIn(mark.living(), id)).toEqual(agents)
+      expect(await client.sessions.waitTurn(id, 2)).toMatchObject({ reason: 'cancelled' })
+      expect(existsSync(join(cwd, 'hello.txt'))).toBe(false)
+      expect(await client.sessions.promptAndWait(id, { prompt: 'hello' })).toMatchObject({
+        number: 3,
+        text: 'echo: hello',
+      })
+      await isWhole(client, id)
       await client.sessions.kill(id)
       expect(agentsIn(mark.living(), id)).toEqual([])
     },

@@ -44,6 +44,12 @@ const SYSTEM_PROGRAMS = {
   'systemd-analyze': { debian: 'systemd', optional: true },
   tar: { debian: 'tar' },
   tmux: { debian: 'tmux' },
+  // Mounts in a namespace of its own, which a container or a kernel setting may forbid.
+  unshare: {
+    debian: 'util-linux',
+    optional: true,
+    probe: { args: ['-rm', 'sh', '-c', 'mount -t tmpfs none /tmp'] },
+  },
   zsh: { debian: 'zsh' },
 }
 

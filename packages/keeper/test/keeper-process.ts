@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const PROGRAM = fileURLToPath(new URL('../bin/agentproto-keeper.mjs', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../bin/agentproto-keeper.mjs', import.meta.url))
 
 /** A folder of a keeper that does not exist yet. */
 export function keeperFolder(name = 'keeper'): string {

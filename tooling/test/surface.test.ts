@@ -194,8 +194,9 @@ test('what each package exports', () => {
       OutboxLimits PromptAttempt Question RequestAsked SpawnAttempt Terminal TlsOptions WebhookOptions
       createGateway describeAgent openAdapters openTokens version
     @agentproto/sandbox
-      ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
-      SandboxRequest Sandboxes SandboxesOptions createSandboxes
+      ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
+      RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
+      createSandboxes
     @agentproto/secrets
       DeclaredSecret Keyring KeyringOptions OauthValue REDACTABLE_CHARS_MIN Redactor ResolvedSecret
       SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets isSecretSlug openKeyring

@@ -8,6 +8,7 @@ import { type CloseOptions, openSessionRegistry } from '@agentproto/session-regi
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { endLeftovers } from './end-leftovers.js'
+import { forgetSandboxes } from './forget-sandboxes.js'
 import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
@@ -29,6 +30,16 @@ async function endAllOf(stored: StoredSession, { keeper, onProblem }: Keeping & 
   // A keeper that is lost holds nothing more of it, and the session can be repaired without it.
   if (keeper !== undefined)
     await forgetAgent(keeper, stored.session.id).catch((thrown: unknown) => onProblem(String(thrown)))
+}
+
+/** Ends and removes what earlier gateways left without a session that goes on with it. */
+async function forgetEarlier(
+  sessions: Pick<SessionService, 'get'>,
+  settings: Settings,
+  parts: Keeping & Observers,
+): Promise<void> {
+  await forgetUnclaimed(sessions, parts)
+  await forgetSandboxes(sessions, settings, parts.onProblem)
 }
 
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
@@ -72,7 +83,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()
-  await forgetUnclaimed(registry, parts)
+  await forgetEarlier(registry, settings, parts)
   const close = (options?: CloseOptions): Promise<void> =>
     closeInOrder([() => registry.close(options), () => hooks?.close()])
   let hooked: SessionService = registry

@@ -1,10 +1,16 @@
 // egress-relay SOCKET PROXY_PORT FORWARDED_PORTS COMMAND [ARG…]: runs inside a sandbox without a network. It offers the
 // command an HTTP proxy on the sandbox's loopback, which forwards to the gateway's proxy through a socket in the file
-// system. A forwarded port leads to the same port of the host's loopback. Exits with the command.
+// system. A forwarded port leads to the same port of the host's loopback. A connection waits while the gateway is away for a
+// moment, such as in an upgrade. Exits with the command.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { constants } from 'node:os'
+
+const AWAY_MS = 10_000
+const AGAIN_MS = 100
+/** Nothing listens, or nothing is there yet. */
+const AWAY = new Set(['ECONNREFUSED', 'ENOENT'])
 
 const [socket, proxyPort, forwarded, command, ...args] = process.argv.slice(2)
 
@@ -21,16 +27,34 @@ child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[
 
 async function listen(port, join) {
   const server = createServer((client) => {
-    const outside = connect(socket)
-    const hangUp = () => {
-      client.destroy()
-      outside.destroy()
-    }
-    for (const end of [client, outside]) end.on('error', hangUp).on('close', hangUp)
-    join(client, outside)
+    client.on('error', () => client.destroy())
+    reach(client, (outside) => {
+      const hangUp = () => {
+        client.destroy()
+        outside.destroy()
+      }
+      for (const end of [client, outside]) end.on('error', hangUp).on('close', hangUp)
+      join(client, outside)
+    })
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
+}
+
+/** Connects to the gateway, which may be away; hangs up when it does not come back. */
+function reach(client, reached, until = performance.now() + AWAY_MS) {
+  const outside = connect(socket)
+  const failed = ({ code }) => {
+    if (!AWAY.has(code) || performance.now() > until) client.destroy()
+    else setTimeout(() => client.destroyed || reach(client, reached, until), AGAIN_MS)
+  }
+  outside.once('error', failed)
+  outside.once('connect', () => {
+    outside.off('error', failed)
+    // The client may have hung up while it waited.
+    if (client.destroyed) outside.destroy()
+    else reached(outside)
+  })
 }
 
 /** For programs that do not use a proxy: requests a tunnel for each connection. */

@@ -1,10 +1,17 @@
-import { AgentprotoError, defined, type SessionSandbox } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, asString, defined, type Json, type SessionSandbox } from '@agentproto/contracts'
 import { requiresConfinement, createLocalProvider } from './local-provider.js'
 import { createNodePermissionProvider } from './node-permission-provider.js'
 import { limitLaunch } from './process-limits.js'
 import { loadProvider, type RegisteredProvider } from './registered-provider.js'
 import { withUnreadBlocks } from './unread-blocks.js'
-import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
+import type {
+  ConfinementProfile,
+  HeldSandbox,
+  HoldRequest,
+  PreparedLaunch,
+  SandboxProvider,
+  SandboxRequest,
+} from './sandbox-provider.js'
 
 /** Time limit of a provider that the host registered, in milliseconds. */
 const PREPARE_MS = 60_000
@@ -21,8 +28,8 @@ export interface SandboxesOptions {
 /** A launch that may be started, and what the session reports about it. */
 export interface ConfinedLaunch extends Omit<PreparedLaunch, 'enforced' | 'reason'> {
   readonly sandbox: SessionSandbox
-  /** Whether the agent needs something that this host holds: what {@link release} frees. */
-  readonly isHeld: boolean
+  /** Why the agent must end with this host; undefined where it need not. */
+  readonly endsWithHost: string | undefined
   release(): Promise<void>
 }
 
@@ -33,6 +40,12 @@ export interface Sandboxes {
    * is missing, or cannot enforce the profile and the host's policy is `refuse`; `cancelled`
    */
   confine(profile: ConfinementProfile, request: SandboxRequest): Promise<ConfinedLaunch>
+  /**
+   * Holds the sandbox of an agent that an earlier host has confined.
+   * @param facts of its {@link ConfinedLaunch.kept}
+   * @throws `sandbox_unavailable` when the agent must not go on; `timeout`, `cancelled`
+   */
+  holdAgain(facts: Json, request: HoldRequest): Promise<HeldSandbox>
 }
 
 /** The sandbox providers of one host. */
@@ -57,17 +70,18 @@ export function createSandboxes(options: SandboxesOptions = {}): Sandboxes {
   async function prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<Prepared> {
     const provider = await providerOf(profile.provider)
     const isPlain = provider === builtIn['local'] && !requiresConfinement(profile)
-    const prepared = isPlain ? unconfined(request) : await withTimeLimit(provider.prepare(profile, request), request)
+    const prepared = isPlain ? unconfined(request) : await inTime(provider.prepare(profile, request), request)
     const whole = Object.values(builtIn).includes(provider) ? withUnreadBlocks(profile, prepared) : prepared
     const isRequired = !isPlain || whole.reason !== undefined
-    return { ...whole, isRequired, ...(isRequired ? {} : { reason: 'the manifest asks for no confinement' }) }
+    const isKept = prepared.release === undefined || (prepared.kept !== undefined && provider.holdAgain !== undefined)
+    return { ...whole, isRequired, isKept, ...(isRequired ? {} : { reason: 'the manifest asks for no confinement' }) }
   }
 
   async function confine(profile: ConfinementProfile, request: SandboxRequest): Promise<ConfinedLaunch> {
     const { provider: name } = profile
     if (profile.readOnly) throw readOnly(name)
     const prepared = await prepare(profile, request)
-    const { launch, enforced, reason, warnings, isRequired, release = async () => {} } = prepared
+    const { launch, enforced, reason, warnings, isRequired, isKept, kept, release = async () => {} } = prepared
     const isMissed = isRequired && !enforced
     if (isMissed && whenUnavailable === 'refuse') {
       await release()
@@ -82,17 +96,27 @@ export function createSandboxes(options: SandboxesOptions = {}): Sandboxes {
         ...warnings,
         ...limited.warnings,
       ],
-      isHeld: prepared.release !== undefined,
+      endsWithHost: isKept ? undefined : `its sandbox (${name}) is held by the gateway`,
       release,
+      ...(isKept && kept && { kept: { facts: { provider: name, facts: kept.facts }, leave: () => kept.leave() } }),
     }
   }
 
-  return { confine }
+  async function holdAgain(stored: Json, request: HoldRequest): Promise<HeldSandbox> {
+    const { provider: name, facts } = asRecord(stored)
+    const provider = await providerOf(asString(name) ?? '')
+    if (provider.holdAgain === undefined) throw notHeld(asString(name))
+    return withTimeLimit(provider.holdAgain(asRecord(facts), request), request, (late) => late.leave())
+  }
+
+  return { confine, holdAgain }
 }
 
 interface Prepared extends PreparedLaunch {
   /** Whether the profile asks for anything. */
   readonly isRequired: boolean
+  /** Whether the sandbox need not end with this host. */
+  readonly isKept: boolean
 }
 
 const unconfined = ({ launch }: SandboxRequest): PreparedLaunch => ({
@@ -101,12 +125,19 @@ const unconfined = ({ launch }: SandboxRequest): PreparedLaunch => ({
   warnings: [],
 })
 
-function withTimeLimit(preparing: Promise<PreparedLaunch>, { clock, signal }: SandboxRequest): Promise<PreparedLaunch> {
+const inTime = (preparing: Promise<PreparedLaunch>, request: SandboxRequest): Promise<PreparedLaunch> =>
+  withTimeLimit(preparing, request, (late) => late.release?.())
+
+/** @param giveBack what is ready too late: no session owns it */
+function withTimeLimit<T>(
+  preparing: Promise<T>,
+  { clock, signal }: HoldRequest,
+  giveBack: (late: T) => Promise<void> | undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const abandon = (thrown: AgentprotoError): void => {
       reject(thrown)
-      // Release what is prepared too late: no session owns it.
-      void preparing.then((prepared) => prepared.release?.()).catch(() => {})
+      void preparing.then(giveBack).catch(() => {})
     }
     const timeout = new AgentprotoError('timeout', 'The sandbox was not ready in time', {
       expected: `${PREPARE_MS} ms`,
@@ -131,4 +162,10 @@ const readOnly = (provider: string): AgentprotoError =>
 const unavailable = (provider: string, reason = 'it gave no reason'): AgentprotoError =>
   new AgentprotoError('sandbox_unavailable', `The sandbox ${provider} cannot be enforced here: ${reason}`, {
     hint: 'Make it available (Debian: apt-get install bubblewrap), or set `sandbox` to `warn` in the configuration.',
+  })
+
+const notHeld = (provider: string | undefined): AgentprotoError =>
+  new AgentprotoError('sandbox_unavailable', 'Only the host that prepared the sandbox could hold it', {
+    expected: 'a sandbox provider with a function `holdAgain`',
+    given: provider,
   })

@@ -1,5 +1,4 @@
 import { lookup } from 'node:dns/promises'
-import { once } from 'node:events'
 import {
   type ClientRequest,
   createServer,
@@ -11,6 +10,7 @@ import {
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Destination, isListed, mayConnect } from './egress-list.js'
+import { listenIn } from './proxy-socket.js'
 
 const MAX_CONNECTIONS = 256
 const CONNECT_MS = 30_000
@@ -28,19 +28,18 @@ export interface EgressProxy {
 }
 
 /**
- * An HTTP proxy (CONNECT and plain requests) on a socket in the file system. It connects only to listed hosts, and is
- * the only way out of a sandbox without a network.
- * @param path of the socket; any process that may open it may use the proxy
+ * An HTTP proxy (CONNECT and plain requests) on a socket in a folder. It connects only to listed hosts, and is the only way out of
+ * a sandbox without a network.
+ * @param folder any process that may open it may use the proxy
  */
-export async function openEgressProxy(path: string, rules: EgressRules): Promise<EgressProxy> {
+export async function openEgressProxy(folder: string, rules: EgressRules): Promise<EgressProxy> {
   const open = new Set<Duplex>()
   const server = createServer((request, response) => void forward(request, response, rules))
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', (socket) => track(open, socket))
   server.on('connect', (request, client, head) => void tunnel(request, client, { head, rules, open }))
   server.on('clientError', (_error, socket) => socket.destroy())
-  server.listen(path)
-  await once(server, 'listening')
+  await listenIn(folder, server)
   server.on('error', () => {})
   return {
     close: () =>

@@ -2,6 +2,9 @@
 export { createSandboxes, type ConfinedLaunch, type Sandboxes, type SandboxesOptions } from './create-sandboxes.js'
 export type {
   ConfinementProfile,
+  HeldSandbox,
+  HoldRequest,
+  KeptSandbox,
   PreparedLaunch,
   SandboxMount,
   SandboxProvider,

@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defined } from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts/agent'
 import { type Bubblewrap, bubblewrapArgs, findBubblewrap, probeSandbox } from './bubblewrap.js'
-import { type EgressProxy, type EgressRules, openEgressProxy } from './egress-proxy.js'
-import { confinesFiles, filePolicy, type FilePolicy } from './file-policy.js'
+import { createExtras, holdExtrasAgain, SOCKET_INSIDE } from './extras.js'
+import { confinesFiles, filePolicy } from './file-policy.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
 const RELAY = fileURLToPath(new URL('../bin/egress-relay.mjs', import.meta.url))
 /** Any port works: the sandbox has its own loopback. */
 const PROXY_PORT = 3128
-const SOCKET_INSIDE = '/run/agentproto-egress'
 
 /** Whether a profile of `local` requires more than an environment and limits. */
 export const requiresConfinement = (profile: ConfinementProfile): boolean =>
@@ -40,23 +37,25 @@ export function createLocalProvider(ownNames: readonly string[]): SandboxProvide
     const { file, reason, isolation } = await bubblewrap()
     if (file === undefined) return { launch, enforced: false, ...defined({ reason }), warnings: [] }
     const files = filePolicy(profile, request, [...programs(launch), process.execPath, dirname(RELAY)])
-    const inside = await prepareExtras(files, { list: profile.network?.egress ?? [], ownNames })
-    const args = bubblewrapArgs({ isolation, files, extras: inside.extras, cwd: launch.cwd })
+    const { egress: list = [] } = profile.network ?? {}
+    const egress = list.length > 0 ? { list, ownNames } : undefined
+    const extras = await createExtras({ ...files, egress, folder: request.folder })
+    const args = bubblewrapArgs({ isolation, files, extras: extras?.mounts ?? [], cwd: launch.cwd })
     const found = await probeSandbox(file, args, files).catch(async (thrown: unknown) => {
-      await inside.release?.()
+      await extras?.release()
       throw thrown
     })
     const gaps = [...files.gaps, ...programGaps(profile), ...(reason === undefined ? [] : [reason]), ...found]
     return {
-      launch: wrapped(launch, { file, args, ports: inside.proxied ? loopbackPorts(profile) : undefined }),
+      launch: wrapped(launch, { file, args, ports: egress && loopbackPorts(profile) }),
       enforced: gaps.length === 0,
       ...(gaps.length === 0 ? {} : { reason: gaps.join('; ') }),
       warnings: [...files.warnings, ...ingressWarnings(profile)],
-      ...defined({ release: inside.release }),
+      ...defined({ release: extras?.release, kept: extras?.kept }),
     }
   }
 
-  return { prepare }
+  return { prepare, holdAgain: (facts, { folder }) => holdExtrasAgain(facts, folder, ownNames) }
 }
 
 /** What runs inside, at its path on the host. */
@@ -79,43 +78,6 @@ function packageOf(script: string): string {
   let folder = dirname(script)
   while (folder !== '/' && !existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   return folder === '/' ? dirname(script) : folder
-}
-
-interface Extras {
-  readonly extras: readonly { readonly from: string; readonly at: string }[]
-  /** Whether the egress proxy runs. */
-  readonly proxied: boolean
-  /** Absent where nothing was created. */
-  readonly release: (() => Promise<void>) | undefined
-}
-
-/** Creates what does not exist on the host: texts as files, and the egress proxy of a sandbox without a network. */
-async function prepareExtras({ texts }: FilePolicy, egress: EgressRules): Promise<Extras> {
-  const proxied = egress.list.length > 0
-  if (!proxied && texts.length === 0) return { extras: [], proxied, release: undefined }
-  const scratch = await mkdtemp(join(shortFolder(), 'agentproto-'))
-  const socket = join(scratch, 'egress')
-  let proxy: EgressProxy | undefined
-  const release = async (): Promise<void> => {
-    await proxy?.close()
-    await rm(scratch, { recursive: true, force: true }).catch(() => {})
-  }
-  try {
-    if (proxied) proxy = await openEgressProxy(socket, egress)
-    const files = await Promise.all(texts.map((text, index) => written(text, join(scratch, `text-${index}`))))
-    return { extras: [...files, ...(proxied ? [{ from: socket, at: SOCKET_INSIDE }] : [])], proxied, release }
-  } catch (thrown) {
-    await release()
-    throw thrown
-  }
-}
-
-/** A socket's path has at most 107 bytes. */
-const shortFolder = (): string => (Buffer.byteLength(tmpdir()) > 70 ? '/tmp' : tmpdir())
-
-async function written({ at, text }: FilePolicy['texts'][number], from: string): Promise<{ from: string; at: string }> {
-  await writeFile(from, text, { mode: 0o600 })
-  return { from, at }
 }
 
 interface Wrapper {

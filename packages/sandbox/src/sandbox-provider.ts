@@ -1,4 +1,4 @@
-import type { Clock } from '@agentproto/contracts'
+import type { Clock, Json } from '@agentproto/contracts'
 import type { Launch, RepositoryAccess } from '@agentproto/contracts/agent'
 
 /** An AIP-36 profile as a provider needs it. The sandbox profile of a checked manifest fits. */
@@ -45,6 +45,11 @@ export interface SandboxRequest {
   readonly manifestDirectory?: string
   /** What `~` stands for. */
   readonly home?: string
+  /**
+   * A private folder of the session, for what a later host must find again. No agent sees it. It may not exist yet. Absent: the
+   * sandbox ends with this host.
+   */
+  readonly folder?: string
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -60,6 +65,29 @@ export interface PreparedLaunch {
   readonly warnings: readonly string[]
   /** Frees what was created for the launch, after its process has ended. Idempotent; never rejects. */
   release?(): Promise<void>
+  /** How what {@link release} frees outlives this host. Absent: the process must end with this host. */
+  readonly kept?: KeptSandbox
+}
+
+/** A sandbox that a later host can hold again. */
+export interface KeptSandbox {
+  /** For {@link SandboxProvider.holdAgain} of the later host. Without secrets. */
+  readonly facts: Json
+  /**
+   * Closes what this host has open, and nothing else: the process goes on. After it, `release` does nothing. Idempotent; never
+   * rejects.
+   */
+  leave(): Promise<void>
+}
+
+/** The sandbox of a process that an earlier host has confined. */
+export interface HeldSandbox {
+  /** For people: what could not be opened again and is closed now. */
+  readonly warnings: readonly string[]
+  /** As {@link PreparedLaunch.release}. */
+  release(): Promise<void>
+  /** As {@link KeptSandbox.leave}. */
+  leave(): Promise<void>
 }
 
 /** One way to confine a process (AIP-36). A host may register its own. */
@@ -69,4 +97,13 @@ export interface SandboxProvider {
    * @throws `sandbox_unavailable` when the agent must not be started without the sandbox
    */
   prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<PreparedLaunch>
+  /**
+   * Holds the sandbox of a process that goes on, exactly as an earlier host has prepared it. What cannot be opened again stays
+   * closed. Absent: only the host that prepares a sandbox can hold it.
+   * @param facts of {@link KeptSandbox}
+   * @throws `sandbox_unavailable` when the process must not go on
+   */
+  holdAgain?(facts: Json, request: HoldRequest): Promise<HeldSandbox>
 }
+
+export type HoldRequest = Pick<SandboxRequest, 'folder' | 'clock' | 'signal'>

@@ -25,8 +25,8 @@ async function proxied(
   await once(host, 'listening')
   const { port } = host.address() as AddressInfo
   const folder = await mkdtemp(join(tmpdir(), 'agentproto-egress-'))
-  const path = join(folder, 's')
-  const proxy = await openEgressProxy(path, { list: ['127.0.0.1'], ownNames: [] })
+  const path = join(folder, 'proxy')
+  const proxy = await openEgressProxy(folder, { list: ['127.0.0.1'], ownNames: [] })
   onTestFinished(async () => {
     await proxy.close()
     host.close()

@@ -27,6 +27,8 @@ export function homeLayout(root: string) {
     secrets: at('secrets.json'),
     /** Socket and secret of the keeper. */
     keeper: at('keeper'),
+    /** What sandboxes of running agents need, one folder per session. */
+    sandboxes: at('sandboxes'),
     crashBundles: at('crash-bundles'),
     logs: at('logs'),
     /** Adapters that the owner added. */

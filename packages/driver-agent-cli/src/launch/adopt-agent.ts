@@ -1,4 +1,4 @@
-import { defined, systemClock } from '@agentproto/contracts'
+import { type Clock, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import {
   type AdoptedAgent,
   type AdoptedSession,
@@ -10,10 +10,13 @@ import {
   type RunningTurn,
 } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
+import type { HeldSandbox } from '@agentproto/sandbox'
 import { environmentOf } from '@agentproto/subprocess'
 import { agentEnvironment } from './agent-environment.js'
+import { holdSandboxAgain } from './confine-agent.js'
 import { type LaunchFacts, notAdoptable, readLaunchFacts } from './keep-agent.js'
 import { bare, DEFAULT_CLIENT } from './launch-agent.js'
+import { onLeft } from './left-agent.js'
 import { guardAdopted, type LaunchGuard } from './launch-guard.js'
 import type { LaunchOptions } from './launch-options.js'
 import { planLaunch } from './launch-plan.js'
@@ -22,8 +25,8 @@ import { StartedAgent, type StartedAgentOptions } from './running-agent.js'
 import { TimeLimit } from './time-limit.js'
 
 /**
- * Goes on with the agent of a session that an earlier host has launched with a keeper. Nothing is spawned, checked or opened
- * again; `origin` is of no account. A rejection leaves the agent running.
+ * Goes on with the agent of a session that an earlier host has launched with a keeper. Nothing is spawned or checked again, and of
+ * its sandbox is opened what only a host can hold; `origin` is of no account. A rejection leaves the agent running.
  * @returns undefined when no agent of the session is kept
  * @throws `not_adoptable`, `keeper_unavailable`, `protocol_unsupported`
  */
@@ -39,7 +42,16 @@ export async function adoptAgent(
   const limit = timeLimit(facts, options, connecting)
   const redacted = guard.sink(options.sink)
   const sink = limit?.sink(redacted) ?? redacted
-  const { connection, session } = await adopt(connecting, sink)
+  const held = await holdAgain(facts, options, clock)
+  const leave = async (): Promise<void> => {
+    limit?.cancel()
+    await held?.leave()
+  }
+  const { connection, session } = await adopt(connecting, sink).catch(async (thrown: unknown) => {
+    await leave()
+    throw thrown
+  })
+  void onLeft(agent, () => void leave())
   let begin = (): void => {}
   const begun = new Promise<void>((resolve) => (begin = resolve))
   const ended = limit ? begun.then(() => limit.start(connection, sink)) : connection.ended
@@ -51,9 +63,27 @@ export async function adoptAgent(
     sandbox: facts.sandbox,
     instructed: facts.isInstructed,
     kept: true,
-    warnings: facts.warnings,
-    release: async () => limit?.cancel(),
+    warnings: [...facts.warnings, ...(held?.warnings ?? [])],
+    release: async () => {
+      limit?.cancel()
+      await held?.release()
+    },
   })
+}
+
+/** Before anything is read: the agent must not go on without what confines it. */
+async function holdAgain(
+  { held }: LaunchFacts,
+  { host, sessionId, signal }: LaunchOptions,
+  clock: Clock,
+): Promise<HeldSandbox | undefined> {
+  if (held === undefined) return undefined
+  try {
+    return await holdSandboxAgain(held, { host, sessionId, clock, signal })
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || thrown.code !== 'sandbox_unavailable') throw thrown
+    throw notAdoptable(`its sandbox cannot be held again. ${thrown.message}`)
+  }
 }
 
 type Adopting = LaunchOptions & { readonly facts: LaunchFacts }

@@ -1,8 +1,10 @@
-import { type Clock, defined } from '@agentproto/contracts'
-import type { Launch, RepositoryAccess } from '@agentproto/contracts/agent'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, defined, type Json } from '@agentproto/contracts'
+import { homeLayout, type Launch, type RepositoryAccess } from '@agentproto/contracts/agent'
 import type { SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import type { ConfinedLaunch, Sandboxes } from '@agentproto/sandbox'
+import type { ConfinedLaunch, HeldSandbox, Sandboxes } from '@agentproto/sandbox'
 import { checkLaunch } from '@agentproto/subprocess'
 import { agentHome } from './agent-home.js'
 import type { AgentHost } from '../agent-host.js'
@@ -50,8 +52,35 @@ export async function confineAgent({ launch, adapter, host, ...confining }: Conf
     signal: confining.signal,
     ...defined({ repository: confining.repository }),
     ...defined({ manifestDirectory: directory || undefined, home: launch.env['HOME'] }),
+    ...defined({ folder: sandboxFolder(host, launch.marker) }),
   })
   return { ...confined, release: () => confined.release(), plain: false }
+}
+
+export interface HoldingAgain {
+  readonly sessionId: string
+  readonly host: AgentHost
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/**
+ * Holds the sandbox of an agent that an earlier host has confined.
+ * @param facts of its {@link ConfinedLaunch.kept}
+ * @throws `sandbox_unavailable` when the agent must not go on; `timeout`, `cancelled`
+ */
+export async function holdSandboxAgain(
+  facts: Json,
+  { sessionId, host, clock, signal }: HoldingAgain,
+): Promise<HeldSandbox> {
+  const sandboxes = await sandboxesOf(host)
+  return sandboxes.holdAgain(facts, { clock, signal, ...defined({ folder: sandboxFolder(host, sessionId) }) })
+}
+
+/** What a session's sandbox has there outlives its host. Absent without a home, and where the session's id is no name of a folder. */
+function sandboxFolder({ home }: AgentHost, sessionId: string): string | undefined {
+  const isName = /^\w[\w-]{0,99}$/.test(sessionId)
+  return isName && existsSync(home) ? join(homeLayout(home).sandboxes, sessionId) : undefined
 }
 
 function asksForNothing(profile: SandboxProfile, { sandbox }: AgentHost): boolean {
@@ -67,7 +96,7 @@ const unconfined = (launch: Launch, { provider }: SandboxProfile, reason: string
   sandbox: { provider, enforced: false, reason },
   warnings: [],
   plain: true,
-  isHeld: false,
+  endsWithHost: undefined,
   release: async () => {},
 })
 

@@ -1,5 +1,5 @@
 import type { SessionSandbox } from '@agentproto/contracts'
-import { AgentprotoError, asNumber, asRecord, asString, defined, type Json } from '@agentproto/contracts'
+import { AgentprotoError, asNumber, asRecord, asString, defined, isRecord, type Json } from '@agentproto/contracts'
 import { type ProtocolArm, readKeptFacts } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
@@ -11,6 +11,8 @@ export interface LaunchFacts {
   readonly sandbox: SessionSandbox
   /** Whether the process is not confined. */
   readonly isPlain: boolean
+  /** What holds its sandbox again; absent where nothing of it is held. */
+  readonly held?: Json | undefined
   readonly isInstructed: boolean
   readonly warnings: readonly string[]
   /** Milliseconds since the epoch. */
@@ -25,7 +27,7 @@ export interface Keeping {
   readonly arm: ProtocolArm
   /** Whether there is a process; a server behind a URL has none. */
   readonly isLaunched: boolean
-  readonly confined: Pick<ConfinedAgent, 'plain' | 'isHeld'>
+  readonly confined: Pick<ConfinedAgent, 'plain' | 'endsWithHost'>
 }
 
 /** Whether a launch is kept, or why it is not although the host has a keeper. */
@@ -45,7 +47,7 @@ function obstacle({ manifest, host, arm, isLaunched, confined }: Keeping): strin
   const isShared =
     host.sharedProcesses !== undefined && confined.plain && manifestHint(manifest, 'process') === 'shared'
   if (isShared) return 'several sessions share its process'
-  return confined.isHeld ? 'its sandbox is held by the gateway' : undefined
+  return confined.endsWithHost
 }
 
 /** The part of the facts that is of the host. */
@@ -53,13 +55,14 @@ export const hostFacts = (facts: LaunchFacts): Json => defined({ ...facts })
 
 /** @throws `not_adoptable` */
 export function readLaunchFacts(text: string): LaunchFacts {
-  const { sandbox, isPlain, isInstructed, warnings, startedAt, timeoutMs } = readKeptFacts(text)?.host ?? {}
+  const { sandbox, isPlain, held, isInstructed, warnings, startedAt, timeoutMs } = readKeptFacts(text)?.host ?? {}
   const { provider, enforced, reason } = asRecord(sandbox)
   const started = asNumber(startedAt)
   const isWhole =
     typeof provider === 'string' &&
     typeof enforced === 'boolean' &&
     typeof isPlain === 'boolean' &&
+    (held === undefined || isRecord(held)) &&
     typeof isInstructed === 'boolean' &&
     isTexts(warnings) &&
     started !== undefined
@@ -67,6 +70,7 @@ export function readLaunchFacts(text: string): LaunchFacts {
   return {
     sandbox: { provider, enforced, ...defined({ reason: asString(reason) }) },
     isPlain,
+    held,
     isInstructed,
     warnings,
     startedAt: started,

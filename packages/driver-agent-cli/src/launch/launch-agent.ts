@@ -17,6 +17,7 @@ import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from '../agent-host.js'
 import { confineAgent } from './confine-agent.js'
 import { endsWithGateway, hostFacts, type LaunchFacts, mayKeep } from './keep-agent.js'
+import { leaving } from './left-agent.js'
 import { guardLaunch } from './launch-guard.js'
 import type { LaunchOptions } from './launch-options.js'
 import { type LaunchPlan, planLaunch } from './launch-plan.js'
@@ -140,13 +141,18 @@ async function connect(
   const facts: LaunchFacts = {
     sandbox: confined.sandbox,
     isPlain: confined.plain,
+    held: confined.kept?.facts,
     isInstructed: plan.instructed,
     warnings,
     startedAt: clock.now(),
     timeoutMs: limit?.ms,
   }
   try {
-    const keep = { keeper: host.keeper, key: sessionId, host: hostFacts(facts) }
+    const leave = (): void => {
+      limit?.cancel()
+      void confined.kept?.leave()
+    }
+    const keep = { keeper: leaving(host.keeper, leave), key: sessionId, host: hostFacts(facts) }
     return { connection: await arm.connect({ ...connecting, keep }), isKept: true, warnings }
   } catch (thrown) {
     if (!isAgentprotoError(thrown) || thrown.code !== 'keeper_unavailable') throw thrown

@@ -1,5 +1,6 @@
-import type { AgentRequest, PermissionRequest, Session, SessionEvent } from '@agentproto/contracts'
+import type { AgentRequest, PermissionRequest, Principal, Session, SessionEvent } from '@agentproto/contracts'
 import type { AgentSignal } from '@agentproto/contracts/agent'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import {
   MemoryEventStore,
   MemorySessionStore,
@@ -375,6 +376,67 @@ test('16.3 one agent that is gone costs the others nothing', async () => {
   expect((await registry.get(b)).status).toBe('running')
   await killed.agents.of(b).say(end)
   expect(await registry.waitTurn(b, 1)).toMatchObject({ reason: 'end_turn' })
+})
+
+/** A parent, its child, and the child of that, each with a running turn. */
+async function family(started: Host): Promise<readonly [string, string, string]> {
+  const start = async (more: Partial<SpawnAgentRequest>, by: Principal): Promise<string> => {
+    const { id } = await started.registry.spawn({ adapter: 'fake', prompt: 'go', ...more }, by)
+    await settled()
+    return id
+  }
+  const parent = await start({ delegation: { maxDepth: 2 } }, owner)
+  const child = await start({}, asAgent(parent))
+  return [parent, child, await start({}, asAgent(child))]
+}
+
+const asAgent = (id: string): Principal => ({ type: 'session', name: `session ${id}`, sessionId: id, delegates: true })
+
+test('16.3 children keep their parents, and what they may do', async () => {
+  const killed = await host()
+  const [parent, child, grandchild] = await family(killed)
+  const before = await Promise.all([child, grandchild].map((id) => killed.registry.get(id)))
+  const registry = await killed.restart()
+  for (const { id, parentSessionId, rootSessionId, depth, delegation, expiresAt } of before)
+    expect(await registry.get(id)).toMatchObject({
+      status: 'running',
+      ...{ parentSessionId, rootSessionId, depth, delegation, expiresAt },
+    })
+  await expect(registry.spawn({ adapter: 'fake' }, asAgent(grandchild))).rejects.toMatchObject({
+    code: 'max_depth_exceeded',
+  })
+  await registry.kill(parent, owner)
+  for (const id of [child, grandchild])
+    expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
+})
+
+test('16.3 a parent that is not taken over ends its children, as a parent that crashes does', async () => {
+  const killed = await host()
+  const [parent, child, grandchild] = await family(killed)
+  killed.kill()
+  killed.agents.of(parent).isAlive = false
+  const registry = await killed.start()
+  expect(await registry.get(parent)).toMatchObject({ status: 'error', stopReason: 'agent_crashed', resumable: true })
+  for (const id of [child, grandchild])
+    expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'shutdown' })
+  expect(killed.agents.all.filter(({ isAlive }) => isAlive)).toEqual([])
+  // Its old children stay as they are, and it may have new ones.
+  await registry.resume(parent, {}, owner)
+  expect(await registry.get(child)).toMatchObject({ status: 'killed', parentSessionId: parent })
+  await registry.spawn({ adapter: 'fake' }, asAgent(parent))
+})
+
+test('16.3 a child that is not taken over costs its parent nothing', async () => {
+  const killed = await host()
+  const [parent, child, grandchild] = await family(killed)
+  killed.kill()
+  killed.agents.of(child).isAlive = false
+  const registry = await killed.start()
+  expect((await registry.get(parent)).status).toBe('running')
+  expect(await registry.get(child)).toMatchObject({ status: 'error', parentSessionId: parent })
+  expect(await registry.get(grandchild)).toMatchObject({ status: 'killed', stopReason: 'shutdown' })
+  await killed.agents.of(parent).say(end)
+  expect(await registry.waitTurn(parent, 1)).toMatchObject({ reason: 'end_turn' })
 })
 
 test('16.3 an agent that ended meanwhile ends its session with all that it said', async () => {

@@ -14,7 +14,7 @@ const BOUNDS = isLong
   ? { memoryBytes: DEFAULT_BOUNDS.memoryBytes, fileBytes: DEFAULT_BOUNDS.fileBytes }
   : { memoryBytes: 1 << 20, fileBytes: 32 << 20 }
 /** Beside what is retained in memory, in MB. */
-const PROGRAM_MB = 110
+const PROGRAM_MB = 200
 const LIMIT_MS = isLong ? 600_000 : 60_000
 
 /** Each 8 bytes have their place, so that what is lost, repeated or in another order shows. */

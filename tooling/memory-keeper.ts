@@ -267,6 +267,8 @@ export class Controller implements KeptAgent {
     this.#held.isBusy = isBusy
   }
 
+  onFull(): void {}
+
   async release(): Promise<void> {
     if (!this.isKilled) this.#held.forget()
   }

@@ -4,14 +4,14 @@ import type { AgentAnswer } from '@agentproto/contracts'
 import type { AdoptedAgent, AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import { adoptAgent, launchAgent, type LaunchOptions } from '@agentproto/driver-agent-cli'
 import { expect, onTestFinished, test } from 'vitest'
-import { type HomeKeeper, openKeeper } from '../../keeper/src/index.ts'
+import { type HomeKeeper, type KeeperOptions, openKeeper } from '../../keeper/src/index.ts'
 import { launchOptions, prepare, type Prepared } from './guarded-launch.ts'
 
 const ALLOW: AgentAnswer = { outcome: 'selected', optionId: 'ok' }
 
 /** The keeper of a home that ends with the test. */
-async function keeperOf(folder: string): Promise<HomeKeeper> {
-  const keeper = await openKeeper({ folder, orphanMs: 60_000 })
+async function keeperOf(folder: string, bounds: KeeperOptions['bounds'] = {}): Promise<HomeKeeper> {
+  const keeper = await openKeeper({ folder, orphanMs: 60_000, bounds })
   onTestFinished(() => keeper.close())
   return keeper
 }
@@ -78,3 +78,44 @@ test('16.a5 with the keeper itself: a prompt of 10 MB, and hosts that leave in t
   await last.stop()
   expect(await thirdKeeper.list()).toEqual([])
 })
+
+test('16.1 a turn that is longer than what is kept: the agent goes on, and until its end it cannot be adopted', async () => {
+  const home = mkdtempSync(`${tmpdir()}/driver-keeper-`)
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const on = await prepare()
+  const { manifest } = on.adapter
+  const first = storing()
+  const firstKeeper = await keeperOf(`${home}/keeper`, { memoryBytes: 64 << 10, fileBytes: 64 << 10 })
+  const agent = await launchAgent(manifest, launching(on, firstKeeper, first.sink))
+  await agent.send([{ type: 'text', text: 'stream' }])
+  expect(textOf(first.signals)).toBe(STREAMED)
+  const notices = first.signals.flatMap((signal) => (signal.type === 'notice' ? [signal.text] : []))
+  expect(notices).toEqual([
+    'Until the end of this turn, the agent ends with its gateway: it wrote more than is kept of one turn.',
+  ])
+  await expect.poll(() => firstKeeper.list()).toMatchObject([{ isBusy: false }])
+  firstKeeper.close()
+
+  const secondKeeper = await keeperOf(`${home}/keeper`)
+  const second = storing()
+  const next = await adopted(manifest, launching(on, secondKeeper, second.sink))
+  expect(next.begin()).toBeUndefined()
+  await next.caughtUp
+  // It floods again, and this host leaves before it has read that.
+  void next.send([{ type: 'text', text: 'stream' }])
+  secondKeeper.close()
+  const thirdKeeper = await keeperOf(`${home}/keeper`)
+  await expect.poll(async () => (await thirdKeeper.list())[0]?.stalled).toBe('full')
+  const third = storing()
+  const last = await adopted(manifest, launching(on, thirdKeeper, third.sink))
+  await last.begin()?.done
+  expect(textOf(third.signals)).toBe(STREAMED)
+  await last.stop()
+  expect(await thirdKeeper.list()).toEqual([])
+})
+
+/** What the agent says when it streams. */
+const STREAMED = Array.from({ length: 5000 }, (_, at) => `${at} `).join('')
+
+const textOf = (signals: readonly AgentSignal[]): string =>
+  signals.map((signal) => (signal.type === 'text-delta' ? signal.text : '')).join('')

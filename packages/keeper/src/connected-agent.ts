@@ -37,6 +37,9 @@ export class ConnectedAgent implements KeptAgent {
   /** The keeper has no room until something is delivered or acknowledged. */
   #isFull = false
   #inputEnded = false
+  /** Some output is not read at present. */
+  #isStalled = false
+  #onFull = (): void => {}
   #room: { readonly promise: Promise<void>; readonly open: () => void } | undefined
 
   /** @param described as `list` describes it */
@@ -53,6 +56,7 @@ export class ConnectedAgent implements KeptAgent {
     this.#at = this.kept.stdin.next
     this.#delivered = asNumber(described['delivered']) ?? this.#at
     this.#inputEnded = asRecord(streams['stdin'])['ended'] === true
+    this.#isStalled = Object.values(streams).some(isStalled)
     this.#connection = connection
     this.#queueBytes = queueBytes
     this.lost = connection.lost
@@ -96,6 +100,11 @@ export class ConnectedAgent implements KeptAgent {
     this.#send()
   }
 
+  onFull(listener: () => void): void {
+    this.#onFull = listener
+    if (this.#isStalled) listener()
+  }
+
   async release(): Promise<void> {
     try {
       await this.#request('release')
@@ -120,6 +129,7 @@ export class ConnectedAgent implements KeptAgent {
     if (push['push'] === 'end') reader?.end()
     if (push['push'] === 'exit') this.#exited(exitOf(push['exit']))
     if (push['push'] === 'delivered') this.#hasDelivered(push['upTo'])
+    if (push['push'] === 'intake' && isStalled(push)) this.#onFull()
   }
 
   #hasDelivered(upTo: unknown): void {
@@ -176,6 +186,8 @@ export class ConnectedAgent implements KeptAgent {
 }
 
 const streamOf = (push: Fields): KeptStream => KEPT_STREAMS.find((name) => name === push['stream']) ?? 'stdout'
+
+const isStalled = (stream: unknown): boolean => ['full', 'disk'].includes(asString(asRecord(stream)['intake']) ?? '')
 
 const rangeOf = (value: unknown): KeptRange => {
   const { first, next } = asRecord(value)

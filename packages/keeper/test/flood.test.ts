@@ -76,7 +76,7 @@ async function gateway(folder: string): Promise<HomeKeeper> {
 /** Follows the numbers of the flood, wherever they are cut. */
 class InOrder {
   size = 0
-  #rest = Buffer.alloc(0)
+  #rest: Buffer = Buffer.alloc(0)
 
   take(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])

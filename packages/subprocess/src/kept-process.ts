@@ -17,6 +17,10 @@ export interface KeptProcess extends AgentProcess {
   readonly offsets: StreamOffsets
   /** Settles when all output was passed on that was kept when this host began; never rejects. */
   readonly caughtUp: Promise<void>
+  /** What was kept from when this host began. */
+  readonly first: StreamOffsets
+  /** See {@link KeptAgent.onFull}. */
+  onFull(listener: () => void): void
   /** Settles when this host can no longer reach the agent, or another has taken it over; never rejects. */
   readonly lost: KeptAgent['lost']
   /** See {@link KeptAgent.acknowledge}; never rejects: an agent that is lost is reported by {@link lost}. */
@@ -64,8 +68,17 @@ class KeptAgentProcess extends PipedAgent implements KeptProcess {
     }
   }
 
+  get first(): StreamOffsets {
+    const { stdin, stdout, stderr } = this.#agent.kept
+    return { stdin: stdin.first, stdout: stdout.first, stderr: stderr.first }
+  }
+
   begin(): void {
     this.#kept.begin()
+  }
+
+  onFull(listener: () => void): void {
+    this.#agent.onFull(listener)
   }
 
   async acknowledge(upTo: StreamOffsets, facts: string, isBusy: boolean): Promise<void> {

@@ -1,14 +1,19 @@
-import type { AgentAnswer, AgentRequest, Clock, Json } from '@agentproto/contracts'
+import type { AgentAnswer, AgentRequest, Clock, Json, Timer } from '@agentproto/contracts'
 import { type AgentSignal, type AgentSink, keptFactsText, MAX_FACTS_BYTES } from '@agentproto/contracts/agent'
 import type { StreamOffsets } from '@agentproto/contracts/agent'
 import type { KeptProcess } from '@agentproto/subprocess'
 
+/** How often room is made in a turn that is longer than what is kept, in milliseconds. */
+const ROOM_MS = 1_000
 /** How long a prompt waits for an idle point, in milliseconds. */
 const POINT_MS = 2_000
 
 /** A kept process as the client that speaks with it sees it. */
 export interface KeptLink {
-  readonly process: Pick<KeptProcess, 'offsets' | 'acknowledge' | 'caughtUp' | 'begin'>
+  readonly process: Pick<
+    KeptProcess,
+    'first' | 'offsets' | 'acknowledge' | 'caughtUp' | 'begin' | 'onFull' | 'exit' | 'lost'
+  >
   /** {@link KeptFacts.host} */
   readonly host: Json
   readonly clock: Clock
@@ -42,7 +47,13 @@ export class IdlePoint implements AgentSink {
   constructor(sink: AgentSink, link: KeptLink) {
     this.#sink = sink
     this.#link = link
+    const { process } = link
+    // What was kept before is translated again first: until then, a next host can do that too.
+    process.onFull(() => void process.caughtUp.then(() => this.#makeRoom()))
+    void Promise.race([process.exit, process.lost]).then(() => this.#makingRoom?.cancel())
   }
+
+  #makingRoom: Timer | undefined
 
   /** The session is open: there are points from now on. */
   watch(subject: IdleSubject): void {
@@ -122,6 +133,8 @@ export class IdlePoint implements AgentSink {
       void this.#opened(() => mark)?.catch(() => {})
       return false
     }
+    this.#makingRoom?.cancel()
+    this.#makingRoom = undefined
     const facts = { mark, host: this.#link.host, arm: this.#subject.facts() }
     this.#acknowledge(this.#link.process.offsets, keptFactsText(facts), isBusy)
     return true
@@ -142,7 +155,26 @@ export class IdlePoint implements AgentSink {
   #warnOnce(): void {
     if (this.#isWarned) return
     this.#isWarned = true
-    void this.emit([TOO_LONG])?.catch(() => {})
+    this.#warn(TOO_LONG)
+  }
+
+  #warn(notice: AgentSignal): void {
+    void this.emit([notice])?.catch(() => {})
+  }
+
+  /** The keeper is full in the middle of a turn: the agent goes on, and what is forgotten for it is missing until the next point. */
+  #makeRoom(): void {
+    if (this.#makingRoom) return
+    this.#warn(FULL)
+    this.#forgetPassed()
+  }
+
+  #forgetPassed(): void {
+    const { first, offsets } = this.#link.process
+    // What waits for stdin is not yet with the keeper.
+    const { stdin } = this.#last?.offsets ?? first
+    this.#acknowledge({ ...offsets, stdin }, '', true)
+    this.#makingRoom = this.#link.clock.after(ROOM_MS, () => this.#forgetPassed())
   }
 
   #giveUp(): void {
@@ -155,6 +187,12 @@ export class IdlePoint implements AgentSink {
     this.#wanted = undefined
     wanted?.reach()
   }
+}
+
+const FULL: AgentSignal = {
+  type: 'notice',
+  severity: 'warning',
+  text: 'Until the end of this turn, the agent ends with its gateway: it wrote more than is kept of one turn.',
 }
 
 const TOO_LONG: AgentSignal = {

@@ -8,6 +8,7 @@ const TEXT: AgentSignal = { type: 'text-delta', text: 'a' }
 function points(mark: () => number | Promise<void> = () => 7) {
   const stored: (() => void)[] = []
   const timers: (() => void)[] = []
+  let full = (): void => {}
   const acknowledged: { readonly facts: string; readonly isBusy: boolean }[] = []
   const inner: AgentSink = {
     emit: () => new Promise((resolve) => stored.push(resolve)),
@@ -19,6 +20,10 @@ function points(mark: () => number | Promise<void> = () => 7) {
     acknowledge: async (_: StreamOffsets, facts: string, isBusy: boolean) => void acknowledged.push({ facts, isBusy }),
     caughtUp: Promise.resolve(),
     begin: () => {},
+    first: { stdin: 0, stdout: 0, stderr: 0 },
+    onFull: (listener: () => void) => void (full = listener),
+    exit: new Promise<never>(() => {}),
+    lost: new Promise<never>(() => {}),
   }
   const clock = {
     now: () => 0,
@@ -29,7 +34,7 @@ function points(mark: () => number | Promise<void> = () => 7) {
   }
   const subject = { isIdle: true, facts: () => ({ of: 'arm' }) as Record<string, unknown> }
   const idle = new IdlePoint(inner, { process, host: { of: 'host' }, clock })
-  return { idle, subject, stored, timers, acknowledged, process }
+  return { idle, subject, stored, timers, acknowledged, process, full: () => full() }
 }
 
 const FACTS = '{"version":1,"mark":7,"host":{"of":"host"},"arm":{"of":"arm"}}'
@@ -113,4 +118,24 @@ test('16.a2 facts that are too long make the agent unadoptable, with one warning
   void idle.beforePrompt()
   await Promise.resolve()
   expect(stored).toHaveLength(1)
+})
+
+test('16.1 a keeper that is full in the middle of a turn forgets what was passed on, again and again, until the next point', async () => {
+  const { idle, subject, stored, timers, acknowledged, process, full } = points()
+  idle.watch(subject)
+  await Promise.resolve()
+  subject.isIdle = false
+  full()
+  await Promise.resolve()
+  expect(acknowledged.at(-1)).toEqual({ facts: '', isBusy: true })
+  expect(stored).toHaveLength(1)
+  process.offsets = { stdin: 1, stdout: 50, stderr: 3 }
+  timers.at(-1)?.()
+  expect(acknowledged).toHaveLength(3)
+  full()
+  await Promise.resolve()
+  expect(stored).toHaveLength(1)
+  subject.isIdle = true
+  stored[0]?.()
+  await expect.poll(() => acknowledged.at(-1)).toEqual({ facts: FACTS, isBusy: false })
 })

@@ -68,6 +68,11 @@ export interface KeptAgent {
    * @param isBusy whether it works: an idle agent that no gateway serves is ended after a while
    */
   acknowledge(upTo: StreamOffsets, facts: string, isBusy: boolean): Promise<void>
+  /**
+   * Calls the listener when as much is kept as may be, or the disk takes no more, and also if that is so already: nothing more is
+   * read from the agent until something is acknowledged.
+   */
+  onFull(listener: () => void): void
   /** Settles when the process ended; never rejects. */
   readonly exit: Promise<ProcessExit>
   /** Settles when this controller has lost the agent; never rejects. */

@@ -2,6 +2,7 @@ import { type AgentprotoError, isAgentprotoError, STREAM_EVENT_TYPES, systemCloc
 import {
   type AgentSignal,
   type ArmConnection,
+  type ArmConnectOptions,
   type ArmLimits,
   type ArmSession,
   DEFAULT_ARM_LIMITS,
@@ -33,7 +34,7 @@ export interface Opened {
   begin(how: TurnName, said?: RegExp): Promise<{ readonly ended: Promise<void> }>
 }
 
-export interface Start {
+export interface Start extends Pick<ArmConnectOptions, 'keep'> {
   readonly how?: StartName
   readonly limits?: Partial<ArmLimits>
   readonly signal?: AbortSignal
@@ -62,6 +63,7 @@ export async function connect(
   onTestFinished(() => expect(leftovers(launch.marker), 'nothing of the agent lives').toEqual([]))
   const connection = await subject.arm.connect({
     ...rest,
+    ...(start.keep && { keep: start.keep }),
     launch,
     limits: { ...LIMITS, ...start.limits },
     clock: systemClock,

@@ -7,6 +7,8 @@ type OfType<T extends AgentSignal['type']> = Extract<AgentSignal, { type: T }>
 export class RecordingSink implements AgentSink {
   readonly signals: AgentSignal[] = []
   readonly asked: { readonly request: AgentRequest; readonly signal: AbortSignal }[] = []
+  /** Requests that an earlier host had answered. */
+  readonly answers: AgentRequest[] = []
   /** Called with every batch, before it counts as taken. */
   onBatch: ((batch: readonly AgentSignal[]) => void | Promise<void>) | undefined
   /** Answers a request; without it, it waits for ever. */
@@ -23,6 +25,14 @@ export class RecordingSink implements AgentSink {
     this.asked.push({ request, signal })
     for (const wake of this.#waiting) wake()
     return this.onAsk?.(request) ?? new Promise(() => {})
+  }
+
+  answered(request: AgentRequest): void {
+    this.answers.push(request)
+  }
+
+  mark(): number {
+    return this.signals.length
   }
 
   ofType<T extends AgentSignal['type']>(type: T): OfType<T>[] {

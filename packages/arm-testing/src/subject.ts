@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import type { ArmConnectOptions, Launch, ProtocolArm } from '@agentproto/contracts/agent'
+import type { AgentKeeper, ArmConnectOptions, Launch, ProtocolArm } from '@agentproto/contracts/agent'
 
 type Handshake = 'silent' | 'dies-at-once' | 'dies-in-handshake' | 'refuses' | 'wrong-version' | 'half-open' | 'orphan'
 
@@ -25,6 +25,8 @@ export interface ArmSubject {
   readonly start: (how: StartName) => Pick<ArmConnectOptions, 'launch' | 'profile'>
   /** Starts and turns that this protocol has no way to show; their tests are skipped, by name. */
   readonly cannot?: readonly (StartName | TurnName)[]
+  /** A new keeper, for an arm that goes on with the agents of an earlier host. */
+  readonly keeper?: () => AgentKeeper
   /** Each turn has a process of its own, whose end is the turn's and not the agent's. */
   readonly processPerTurn?: boolean
   /**

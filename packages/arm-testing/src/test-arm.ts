@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { testAdoption } from './adoption.js'
 import { testEnding } from './ending.js'
 import { testFloods } from './floods.js'
 import { turnsOf } from './opened.js'
@@ -10,7 +11,8 @@ import { testTurns } from './turns.js'
 /**
  * Registers the conformance suite of protocol arms (AIP-45) with vitest: connecting within its limit and on
  * abort, one `turn-end` a turn, cancelling within a second, closing with nothing left, ordered events and none after
- * the end, classified errors, the environment exactly as given, garbage tolerated, floods bounded.
+ * the end, classified errors, the environment exactly as given, garbage tolerated, floods bounded, and with a keeper an agent
+ * that goes on with the next host.
  * @param name of the arm, or of the adapter, in the tests' titles
  */
 export function testArm(name: string, subject: ArmSubject): void {
@@ -21,5 +23,6 @@ export function testArm(name: string, subject: ArmSubject): void {
     testRequests(subject, on)
     testFloods(on)
     testEnding(subject, on)
+    testAdoption(subject)
   })
 }

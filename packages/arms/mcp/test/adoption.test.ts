@@ -27,12 +27,20 @@ const TOOLS = [
   },
 ]
 
+interface AgentTraits {
+  /** It says no more in a cancelled turn, as MCP has it. */
+  readonly isDeaf?: boolean
+  /** It does not name its conversation. */
+  readonly isNameless?: boolean
+}
+
 /**
  * An agent whose turn has everything that a turn can have. Each answer that it gets is written down. It answers a call only
  * when the next one comes: its turn ends with an event.
  */
-function fullAgent() {
+function fullAgent({ isDeaf = false, isNameless = false }: AgentTraits = {}) {
   const received: Json[] = []
+  let isCancelled = false
   const calls: unknown[] = []
   let said = ''
   const receive = (line: string, say: (text: string) => void): void => {
@@ -49,6 +57,8 @@ function fullAgent() {
     const form = { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } }
     const turns = calls.length
     received.push(message)
+    if (method === 'notifications/cancelled') isCancelled = isDeaf
+    if (isCancelled) return
     if (method === 'initialize') {
       const serverInfo = { name: 'full', version: '1' }
       send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo } })
@@ -57,7 +67,9 @@ function fullAgent() {
       calls.push(id)
       const last = calls.at(-2)
       if (last !== undefined) send({ id: last, result: { content: [{ type: 'text', text: 'too late' }] } })
-      event('named', { id: 'thread-1' })
+      if (!isNameless) event('named', { id: 'thread-1' })
+      if (asRecord(asRecord(message['params'])['arguments'])['prompt'] === 'break')
+        return event('broken', { text: 'out of order' })
       send({ method: 'notifications/progress', params: { progressToken: id, progress: 1, message: 'first' } })
       speak('grüße ')
       speak('und 😀 ')
@@ -101,14 +113,15 @@ function fullProfile(): object {
     ...asRecord(asRecord(source)['map']),
     named: { event: 'session', id: 'event.id' },
     over: { event: 'turn-end', reason: 'end_turn' },
+    broken: { event: 'error', message: 'event.text', final: true },
   }
   return { transport: 'stdio', data: { ...more, events: [{ ...asRecord(source), map }] } }
 }
 
 /** The first host: it has opened a session, and all of that is acknowledged. */
-async function running(answer?: AgentAnswer): Promise<Running> {
+async function running(answer?: AgentAnswer, traits?: AgentTraits): Promise<Running> {
   const keeper = new MemoryKeeper()
-  const agent = fullAgent()
+  const agent = fullAgent(traits)
   const log = new Log()
   const host = new Host(log, { answer })
   let controller: Controller | undefined
@@ -278,7 +291,7 @@ test.each([
 })
 
 test('16.a3 MCP: a cancelled turn that its host has ended is over before everything is said to be read', async () => {
-  const run = await running()
+  const run = await running(undefined, { isDeaf: true })
   void run.session.send(PROMPT)
   await expect.poll(() => run.host.waiting.length).toBe(1)
   await run.session.cancel()
@@ -290,6 +303,64 @@ test('16.a3 MCP: a cancelled turn that its host has ended is over before everyth
   expect(later.session.begin()?.cancelling).toBe(true)
   await later.session.caughtUp
   expect(story(joined(run.log, later))).toEqual(story(run.log.signals))
+})
+
+test('16.a3 MCP: a cancelled turn that nobody ends is ended by the next host', async () => {
+  const run = await running(undefined, { isDeaf: true })
+  void run.session.send(PROMPT)
+  await expect.poll(() => run.host.waiting.length).toBe(1)
+  void run.session.cancel()
+  kill(run)
+  const later = await adopt(run)
+  await later.session.begin()?.done
+  expect(story(joined(run.log, later)).at(-1)).toEqual(CANCELLED)
+})
+
+test('16.a3 MCP: a question that its host has not asked is not taken for one that was answered', async () => {
+  const run = await running()
+  void run.session.send(PROMPT)
+  await expect.poll(() => run.host.waiting.length).toBe(1)
+  run.controller.acknowledge = async () => {}
+  await run.session.cancel()
+  await expect.poll(() => run.agent.answersTo('form1')).toBe(1)
+  kill(run)
+  const later = await adopt(run)
+  await later.session.begin()?.done
+  expect(run.log.answered.map(({ kind }) => kind)).toEqual(['permission'])
+  expect(run.agent.answersTo('form1')).toBe(1)
+})
+
+test('16.a3 MCP: that an agent has not named its conversation is reported once, in each turn', async () => {
+  const run = await running(ALLOW, { isNameless: true })
+  await run.session.send(PROMPT)
+  await quiet()
+  run.controller.readable = (run.controller.acknowledged.at(-1)?.stdout ?? 0) + 300
+  void run.session.send(PROMPT)
+  await quiet()
+  kill(run)
+  const later = await adopt(run, ALLOW)
+  await later.session.begin()?.done
+  const signals = joined(run.log, later)
+  expect(signals.filter((signal) => signal.type === 'notice' && /named its session/.test(signal.text))).toHaveLength(1)
+  const calls = run.agent.received.filter(({ method }) => method === 'tools/call')
+  expect(calls.map(({ params }) => asRecord(params)['name'])).toEqual(['start', 'start'])
+})
+
+test('16.a3 MCP: an agent that cannot go on with its conversation is not asked to by the next host', async () => {
+  const run = await running(ALLOW)
+  void run.session.send([{ type: 'text', text: 'break' }])
+  await expect.poll(() => run.log.signals.at(-1)?.type).toBe('error')
+  await run.session.cancel()
+  await expect.poll(() => run.log.signals.at(-1)).toMatchObject(CANCELLED)
+  await quiet()
+  kill(run)
+  const later = await adopt(run, ALLOW)
+  expect(later.session.begin()).toBeUndefined()
+  await later.session.send(PROMPT)
+  expect(later.host.emitted).toMatchObject([
+    { type: 'error', message: expect.stringContaining('out of order') },
+    { type: 'turn-end', reason: 'error' },
+  ])
 })
 
 test('16.a3 MCP: two turns, each adopted in its middle; ids go on, and late answers are dropped', async () => {

@@ -53,12 +53,21 @@ export class WireConnection {
       if (this.#isLost) return reject(unavailable(this.#loss.reason))
       const id = this.#nextId++
       this.#pending.set(id, { answered: (answer) => resolve(read(answer)), failed: reject })
+      this.#corked()
       this.#socket.write(encodeFrame(this.dialect.request({ ...header, id }), body))
     })
   }
 
+  /** What one step of the host asks for is one write, and wakes the keeper once. */
+  #corked(): void {
+    if (this.#socket.writableCorked > 0) return
+    this.#socket.cork()
+    process.nextTick(() => this.#socket.uncork())
+  }
+
   close(reason: string, cause: KeptLoss['cause'] = 'unreachable'): void {
     this.#loss = { cause, reason }
+    this.#socket.uncork()
     this.#socket.destroy()
   }
 

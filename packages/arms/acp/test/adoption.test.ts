@@ -142,8 +142,9 @@ async function uninterrupted(): Promise<{
   const run = await running(ALLOW)
   const opened = run.controller.acknowledged.at(-1)?.stdout ?? 0
   await run.session.send(PROMPT)
-  await quiet()
-  const bytes = (run.controller.acknowledged.at(-1)?.stdout ?? 0) - opened
+  const acknowledged = (): number => (run.controller.acknowledged.at(-1)?.stdout ?? 0) - opened
+  await expect.poll(acknowledged).toBeGreaterThan(0)
+  const bytes = acknowledged()
   expect(run.controller.faults).toEqual([])
   return { reported: story(run.log.signals), bytes, opened, said: run.agent.said() }
 }

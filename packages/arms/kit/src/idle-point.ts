@@ -7,6 +7,8 @@ import type { KeptProcess } from '@agentproto/subprocess'
 const ROOM_MS = 1_000
 /** How long a prompt waits for an idle point, in milliseconds. */
 const POINT_MS = 2_000
+/** How long after a turn its point is taken, in milliseconds: a prompt that comes sooner takes one itself. */
+const REST_MS = 10
 
 /** A kept process as the client that speaks with it sees it. */
 export interface KeptLink {
@@ -41,6 +43,7 @@ export class IdlePoint implements AgentSink {
   #open = 0
   readonly #waiting: (() => void)[] = []
   #last: { readonly offsets: StreamOffsets; readonly text: string; readonly isBusy: boolean } | undefined
+  #resting: Timer | undefined
   /** Settles with the next point; what is emitted meanwhile holds up the agent. */
   #wanted: { readonly reached: Promise<void>; readonly reach: () => void } | undefined
 
@@ -120,9 +123,19 @@ export class IdlePoint implements AgentSink {
   }
 
   #look(): void {
-    const isWanted = this.#wanted !== undefined
-    if (!this.#take(isWanted) || !isWanted) return
-    this.#reach()
+    if (this.#wanted === undefined) return this.#rest()
+    if (this.#take(true)) this.#reach()
+  }
+
+  /** The point after a turn is not on the way of its answer. */
+  #rest(): void {
+    const { isBusy, text } = this.#last ?? { isBusy: false, text: '' }
+    if (!isBusy || text === '') return void this.#take(false)
+    if (this.#subject?.isIdle !== true) return
+    this.#resting ??= this.#link.clock.after(REST_MS, () => {
+      this.#resting = undefined
+      if (this.#wanted === undefined) this.#take(false)
+    })
   }
 
   /** Returns whether this is a point. */
@@ -135,6 +148,8 @@ export class IdlePoint implements AgentSink {
     }
     this.#makingRoom?.cancel()
     this.#makingRoom = undefined
+    this.#resting?.cancel()
+    this.#resting = undefined
     const facts = { mark, host: this.#link.host, arm: this.#subject.facts() }
     this.#acknowledge(this.#link.process.offsets, keptFactsText(facts), isBusy)
     return true

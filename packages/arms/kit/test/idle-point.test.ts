@@ -7,7 +7,7 @@ const TEXT: AgentSignal = { type: 'text-delta', text: 'a' }
 /** An idle point over a sink whose batches are stored by hand. */
 function points(mark: () => number | Promise<void> = () => 7) {
   const stored: (() => void)[] = []
-  const timers: (() => void)[] = []
+  const timers = new Set<() => void>()
   let full = (): void => {}
   const acknowledged: { readonly facts: string; readonly isBusy: boolean }[] = []
   const inner: AgentSink = {
@@ -28,13 +28,18 @@ function points(mark: () => number | Promise<void> = () => 7) {
   const clock = {
     now: () => 0,
     after: (_: number, run: () => void) => {
-      timers.push(run)
-      return { cancel: () => {} }
+      timers.add(run)
+      return { cancel: () => timers.delete(run) }
     },
   }
   const subject = { isIdle: true, facts: () => ({ of: 'arm' }) as Record<string, unknown> }
   const idle = new IdlePoint(inner, { process, host: { of: 'host' }, clock })
-  return { idle, subject, stored, timers, acknowledged, process, full: () => full() }
+  const runTimers = (): void => {
+    const due = [...timers]
+    timers.clear()
+    for (const run of due) run()
+  }
+  return { idle, subject, stored, runTimers, acknowledged, process, full: () => full() }
 }
 
 const FACTS = '{"version":1,"mark":7,"host":{"of":"host"},"arm":{"of":"arm"}}'
@@ -61,6 +66,26 @@ test('16.a2 before a prompt there is a point at once, of a busy agent', async ()
   expect(acknowledged.at(-1)).toEqual({ facts: FACTS, isBusy: true })
 })
 
+test('16 speed: the point after a turn is taken a moment later, and not at all if the next prompt comes sooner', async () => {
+  const { idle, subject, acknowledged, process, runTimers } = points()
+  idle.watch(subject)
+  await Promise.resolve()
+  idle.beforePrompt()
+  process.offsets = { stdin: 2, stdout: 9, stderr: 3 }
+  idle.look()
+  await Promise.resolve()
+  expect(acknowledged).toHaveLength(2)
+  runTimers()
+  expect(acknowledged.slice(2)).toEqual([{ facts: FACTS, isBusy: false }])
+  for (const stdout of [10, 11]) {
+    process.offsets = { stdin: 2, stdout, stderr: 3 }
+    idle.beforePrompt()
+    idle.look()
+    await Promise.resolve()
+  }
+  expect(acknowledged.slice(3).map(({ isBusy }) => isBusy)).toEqual([true, true])
+})
+
 test('16.a2 a prompt waits until all that was emitted is stored, and holds up what is emitted meanwhile', async () => {
   const { idle, subject, stored, acknowledged } = points()
   idle.watch(subject)
@@ -79,12 +104,12 @@ test('16.a2 a prompt waits until all that was emitted is stored, and holds up wh
 })
 
 test('16.a2 a prompt that waits too long is written, and the agent cannot be adopted until the next point', async () => {
-  const { idle, subject, timers, acknowledged } = points()
+  const { idle, subject, runTimers, acknowledged } = points()
   idle.watch(subject)
   await Promise.resolve()
   subject.isIdle = false
   const waiting = idle.beforePrompt()
-  timers[0]?.()
+  runTimers()
   await waiting
   expect(acknowledged.at(-1)).toEqual({ facts: '', isBusy: true })
   subject.isIdle = true
@@ -121,7 +146,7 @@ test('16.a2 facts that are too long make the agent unadoptable, with one warning
 })
 
 test('16.1 a keeper that is full in the middle of a turn forgets what was passed on, again and again, until the next point', async () => {
-  const { idle, subject, stored, timers, acknowledged, process, full } = points()
+  const { idle, subject, stored, runTimers, acknowledged, process, full } = points()
   idle.watch(subject)
   await Promise.resolve()
   subject.isIdle = false
@@ -130,7 +155,7 @@ test('16.1 a keeper that is full in the middle of a turn forgets what was passed
   expect(acknowledged.at(-1)).toEqual({ facts: '', isBusy: true })
   expect(stored).toHaveLength(1)
   process.offsets = { stdin: 1, stdout: 50, stderr: 3 }
-  timers.at(-1)?.()
+  runTimers()
   expect(acknowledged).toHaveLength(3)
   full()
   await Promise.resolve()

@@ -98,6 +98,8 @@ export class Connection {
   }
 
   #receive(chunk: Buffer): void {
+    // The answers are one write, after what the requests do.
+    this.#socket.cork()
     try {
       for (const frame of this.#frames.push(chunk)) {
         if (this.#socket.destroyed || this.#socket.writableEnded) return
@@ -105,6 +107,8 @@ export class Connection {
       }
     } catch (error) {
       this.close({ push: 'closed', code: error instanceof BrokenFrame ? error.code : codeOf(error) })
+    } finally {
+      this.#socket.uncork()
     }
   }
 

@@ -185,7 +185,7 @@ test('F1 the turn of a killed editor keeps running, and the next editor gets its
 
 test('after the gateway is killed during a turn and restarted, the turn fails with a message, and the session continues', async () => {
   const home = temporaryFolder('home')
-  const daemon = await startDaemon({ home })
+  const daemon = await startDaemon({ home, keeper: false })
   const env = { HOME: home, AGENTPROTO_HOME: join(home, '.agentproto') }
   const one = await startEditor(env, { flags: ['--adapter', 'demo'], capabilities: { session: { notices: {} } } })
   const id = await open(one, home)

@@ -9,7 +9,7 @@ import { temporaryFolder } from './support/temporary-folder.js'
 test('kill -9 during a turn loses no event that a client saw, and leaves no agent', async () => {
   const home = temporaryFolder('crash')
   const mark = newMark()
-  const first = await startDaemon({ home, env: mark.env })
+  const first = await startDaemon({ home, keeper: false, env: mark.env })
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
   // The agent neither exits with its host nor on SIGTERM, and it has a grandchild.
   await first.client.sessions.promptAndWait(id, { prompt: 'stubborn; fork' })

@@ -82,7 +82,7 @@ async function collect<T>(items: AsyncIterable<T>, at: number, happen: () => voi
 
 test('followers continue without loss or repetition after the gateway is killed and restarted at another address', async () => {
   const home = temporaryFolder('restart')
-  const first = await startDaemon({ home })
+  const first = await startDaemon({ home, keeper: false })
   const client = locatingClient(home, first)
   const { id } = await client.sessions.start({ adapter: 'demo', cwd: home })
   const states: ConnectionState[] = []
@@ -112,7 +112,7 @@ test('followers continue without loss or repetition after the gateway is killed 
 
 test('500 followers across a crash and a restart, fast, slow and disconnecting, get each event once', async () => {
   const home = temporaryFolder('fan-out-restart')
-  const first = await startDaemon({ home })
+  const first = await startDaemon({ home, keeper: false })
   const client = locatingClient(home, first)
   const { id } = await client.sessions.start({ adapter: 'demo', cwd: home })
   let restarted: Promise<Daemon> | undefined

@@ -8,7 +8,7 @@ import { temporaryFolder } from './support/temporary-folder.js'
 test('a request that is pending when the gateway is killed is listed by the next gateway, and can be answered in advance', async () => {
   const home = temporaryFolder('interrupted-request')
   const env = { AGENTPROTO_DEMO_HOME: join(home, 'demo') }
-  const first = await startDaemon({ home, env })
+  const first = await startDaemon({ home, keeper: false, env })
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
   await first.client.sessions.prompt(id, { prompt: 'ask notes.txt hello' })
   await expect.poll(() => stateOf(first.client, id), { timeout: 20_000 }).toBe('pending')

@@ -62,7 +62,7 @@ test('a read-only home is refused at once with its path', async () => {
 test('a gateway whose home becomes read-only refuses changes, serves its data, and loses nothing', async () => {
   const home = temporaryFolder('turned')
   const disk = turningReadOnly(join(home, '.agentproto'))
-  const first = await startDaemon({ home, through: disk.through, env: disk.env })
+  const first = await startDaemon({ home, keeper: false, through: disk.through, env: disk.env })
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
   await first.client.sessions.promptAndWait(id, { prompt: 'one' })
   // The folder is recorded after the turn has ended.

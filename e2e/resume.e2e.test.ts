@@ -6,7 +6,7 @@ import { temporaryFolder } from './support/temporary-folder.js'
 test('after kill -9 of the gateway the next prompt continues the conversation', async () => {
   const home = temporaryFolder('resume')
   const mark = newMark()
-  const first = await startDaemon({ home, env: mark.env })
+  const first = await startDaemon({ home, keeper: false, env: mark.env })
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
   await first.client.sessions.promptAndWait(id, { prompt: 'the bird is a heron' })
   // The demo agent stores a turn about a millisecond after its answer.

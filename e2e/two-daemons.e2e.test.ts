@@ -4,7 +4,7 @@ import { temporaryFolder } from './support/temporary-folder.js'
 
 test('F94 of several gateways that start on one home, one serves, the others name it, and a killed one is replaced', async () => {
   const home = temporaryFolder('one-home')
-  const started = await Promise.allSettled([1, 2, 3, 4].map(() => startDaemon({ home })))
+  const started = await Promise.allSettled([1, 2, 3, 4].map(() => startDaemon({ home, keeper: false })))
   const serving = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   expect(serving).toHaveLength(1)
   const [first] = serving

@@ -4,7 +4,7 @@
 //   node e2e/chaos/main.mjs --kills 200 --sessions 20 [--minutes 30] [--seed 1]
 //
 // The last line is `chaos: 200 kills, 20 sessions, 1234567 events, 0 faults`; the exit code is 1 when there are faults.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -28,6 +28,9 @@ const until = Date.now() + Number(values.minutes) * 60_000
 const random = seededRandom(Number(values.seed))
 
 const root = mkdtempSync(join(tmpdir(), 'agentproto-chaos-'))
+// Here the agents end with their gateway.
+mkdirSync(join(root, 'home'), { mode: 0o700 })
+writeFileSync(join(root, 'home', 'config.json'), JSON.stringify({ keeper: false }))
 const faults = []
 let done = 0
 

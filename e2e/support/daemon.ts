@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createClient, type Client } from '@agentproto/client'
 import { onTestFinished } from 'vitest'
+import { endKeepers } from './end-keeper.js'
 
 /** The bundled command line. */
 export const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
@@ -24,6 +25,8 @@ export interface Daemon {
 
 export interface DaemonOptions {
   readonly home: string
+  /** Whether its agents outlive it. Default true. */
+  readonly keeper?: boolean
   /** Further arguments of `serve`. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
@@ -31,7 +34,14 @@ export interface DaemonOptions {
   readonly through?: readonly string[]
 }
 
-export async function startDaemon({ home, args = [], env = {}, through = [] }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({
+  home,
+  keeper = true,
+  args = [],
+  env = {},
+  through = [],
+}: DaemonOptions): Promise<Daemon> {
+  if (!keeper) withoutKeeper(join(home, '.agentproto'))
   const [program = process.execPath, ...words] = [...through, process.execPath, CLI, 'serve', '--port', '0', ...args]
   const child = spawn(program, words, {
     cwd: home,
@@ -42,6 +52,7 @@ export async function startDaemon({ home, args = [], env = {}, through = [] }: D
   onTestFinished(async () => {
     child.kill('SIGTERM')
     await exited
+    await endKeepers(home)
   })
   let printed = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (printed += text))
@@ -63,6 +74,14 @@ export async function startDaemon({ home, args = [], env = {}, through = [] }: D
       await exited
     },
   }
+}
+
+/** The agents of this home end with its gateway. */
+function withoutKeeper(root: string): void {
+  const path = join(root, 'config.json')
+  const config: object = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as object) : {}
+  mkdirSync(root, { recursive: true, mode: 0o700 })
+  writeFileSync(path, JSON.stringify({ ...config, keeper: false }), { mode: 0o600 })
 }
 
 const homeVariables = (home: string): Record<string, string> => ({

@@ -190,9 +190,9 @@ test('what each package exports', () => {
       OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/runtime
       DEFAULT_PORT DescribeAgent DescribedAgent Gateway GatewayHooks GatewayOptions GatewayStores Hook
-      HookContext HookDenial ListenOptions LogLevel LogOptions NotifyOptions OpenAdaptersOptions
-      OutboxLimits PromptAttempt Question RequestAsked SpawnAttempt Terminal TlsOptions WebhookOptions
-      createGateway describeAgent openAdapters openTokens version
+      HookContext HookDenial KeeperOptions ListenOptions LogLevel LogOptions NotifyOptions
+      OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked SpawnAttempt Terminal
+      TlsOptions WebhookOptions createGateway describeAgent endKeptAgents openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
@@ -205,14 +205,14 @@ test('what each package exports', () => {
       Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock HomeRecord HomeUpgrade HomeWriter Hook
       HookContext HookDenial Hooks HostNames ListenOptions Listeners LogLevel LogOptions Metrics Notifier
       NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions OpenTokensOptions OutboxLimits
-      PrepareHomeOptions PromptAttempt RequestAsked SpawnAttempt TlsOptions WebhookOptions
-      assertHomeReadable browserCodes openAccess openAudit openHome openOfflineAudit openTokens
-      prepareHome withKeptToken withSessionToken
+      PrepareHomeOptions PromptAttempt RequestAsked RestartableListenOptions SpawnAttempt TlsOptions
+      WebhookOptions assertHomeReadable browserCodes openAccess openAudit openHome openOfflineAudit
+      openTokens prepareHome withKeptToken withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/server/home
       HOME_FORMAT HomeBackup HomeRecord HomeUpgrade HomeWriter PrepareHomeOptions assertHomeReadable
-      homeBackups prepareHome
+      homeBackups lockBriefly prepareHome
     @agentproto/session-registry
       BudgetConfig CloseOptions CountedSessions CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG
       FileCrashBundles FileEventStore FileEventStoreOptions FileRuleStore FileRuleStoreOptions
@@ -312,7 +312,8 @@ test('the commands of agentproto', async () => {
     agentproto usage [--by <what>] [--since <time>] [--from <day>] [--to <day>] [--json] [--no-start]
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>]
     agentproto status [--json]
-    agentproto stop [--force] [--timeout <seconds>] [--json]
+    agentproto stop [--keep-agents] [--force] [--timeout <seconds>] [--json]
+    agentproto restart [--end-agents] [--timeout <seconds>] [--json]
     agentproto logs [-n, --lines <count>] [-f, --follow] [--json]
     agentproto service
     agentproto service install [--print] [--manager <name>]

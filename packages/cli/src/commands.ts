@@ -11,6 +11,7 @@ const COMMANDS: CommandFiles = {
   serve: () => import('./commands/serve.js'),
   status: () => import('./commands/status.js'),
   stop: () => import('./commands/stop.js'),
+  restart: () => import('./commands/restart.js'),
   logs: () => import('./commands/logs.js'),
   service: () => import('./commands/service.js'),
   workspace: () => import('./commands/workspace.js'),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { SIZES } from './attach-driver.js'
-import { cli, folder, serve } from './cli-process.js'
+import { cli, folder, serve, withoutKeeper } from './cli-process.js'
 import { terminal, type Terminal } from './terminal.js'
 
 interface Attached {
@@ -15,7 +15,7 @@ interface Attached {
 }
 
 async function attach([columns, rows]: readonly [number, number], prompts: readonly string[] = []): Promise<Attached> {
-  const home = folder()
+  const home = withoutKeeper(folder())
   const cwd = folder('work')
   const gateway = await serve(home)
   await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', cwd], { home })

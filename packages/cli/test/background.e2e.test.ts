@@ -90,7 +90,7 @@ test('another version of the gateway is reported once, on stderr', async () => {
   writeFileSync(join(path, 'daemon.json'), JSON.stringify({ ...recordOf(path), version: '0.0.1' }))
   const { code, stderr } = await cli(['sessions'], { home: path })
   expect(code).toBe(0)
-  expect(stderr).toMatch(/^agentproto: the gateway is 0\.0\.1, this command is .*agentproto serve --detach\n$/)
+  expect(stderr).toMatch(/^agentproto: the gateway is 0\.0\.1, this command is .*agentproto restart\n$/)
   expect((await cli(['status'], { home: path })).stderr.match(/0\.0\.1/g)).toHaveLength(1)
 })
 

@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
-import { cli, type Ended, folder, serve, start } from './cli-process.js'
+import { cli, type Ended, folder, serve, start, withoutKeeper } from './cli-process.js'
 import { terminal } from './terminal.js'
 
 interface Work {
@@ -129,7 +129,7 @@ test(
   '13.1 a gateway that is killed while it records: the next one says so, and what was recorded is whole',
   needs('git'),
   async () => {
-    const home = folder()
+    const home = withoutKeeper(folder())
     const work = folder('work')
     // So many files that a checkpoint takes a while.
     execFileSync('sh', ['-c', 'for i in $(seq 1 4000); do echo $i > f$i; done'], { cwd: work })

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -37,6 +37,12 @@ export const environment = ({ home, env }: Pick<Options, 'home' | 'env'>): NodeJ
   AGENTPROTO_NO_START: '1',
   ...env,
 })
+
+/** The agents of this home end with its gateway, also where that is killed. */
+export function withoutKeeper(home: string): string {
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ keeper: false }), { mode: 0o600 })
+  return home
+}
 
 /** Runs the built command to its end. */
 export async function cli(args: readonly string[], options: Options): Promise<Ended> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Session } from '@agentproto/contracts'
 import { expect, test, vi } from 'vitest'
-import { cli, folder, serve } from './cli-process.js'
+import { cli, folder, serve, withoutKeeper } from './cli-process.js'
 import { ownAgent } from './own-agent.js'
 
 interface Running {
@@ -157,7 +157,7 @@ test('F41 an agent sees itself and its children, drives only its children, and t
 })
 
 test('no child survives a parent or a gateway that is killed', async () => {
-  const home = folder()
+  const home = withoutKeeper(folder())
   const gateway = await serve(home)
   const { start, say, list, cwd } = await running({ home, url: gateway.url })
   const birth = async (label: string): Promise<{ parent: string; child: string }> => {

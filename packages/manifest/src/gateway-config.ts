@@ -12,7 +12,8 @@ export interface GatewayConfig {
   /** Milliseconds. */
   readonly limits?: { readonly handshakeMs?: number; readonly openMs?: number }
   readonly durability?: 'kernel' | 'disk'
-  readonly keeper?: boolean
+  /** `true` and `false` stand for `enabled`. */
+  readonly keeper?: boolean | { readonly enabled?: boolean; readonly orphanMs?: number }
   readonly adapters?: readonly string[]
   readonly bundledAdapters?: boolean
   readonly executables?: Readonly<Record<string, string>>

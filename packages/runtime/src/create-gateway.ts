@@ -1,4 +1,4 @@
-import { systemClock } from '@agentproto/contracts'
+import { defined, systemClock } from '@agentproto/contracts'
 import type { HomeKeeper } from '@agentproto/keeper'
 import { type Access, type HomeLock, openAccess, openHome, prepareHome } from '@agentproto/server'
 import type { CloseOptions } from '@agentproto/session-registry'
@@ -26,7 +26,8 @@ export async function createGateway(options: GatewayOptions = {}): Promise<Gatew
   try {
     return await assemble(await settingsOf(options), opened)
   } catch (error) {
-    await closeOpened(opened).catch(() => undefined)
+    // A gateway that cannot start has started no agent. Those of an earlier one go on with the next.
+    await closeOpened(opened, { keepAgents: true }).catch(() => undefined)
     throw error
   }
 }
@@ -71,6 +72,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     ...agents,
     ...sessions,
     ...notifications,
+    keeper,
   }))
 
   let closing: Promise<void> | undefined
@@ -89,6 +91,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     tokens: access.tokens,
     notifications: notifications.notifications,
     home: settings.layout.root,
+    ...defined({ keeper: keeper?.info }),
     listen: async (options = {}) => ({ url: await surfaces.listeners.open(options), token: access.token }),
     close,
     [Symbol.asyncDispose]: () => close(),
@@ -103,7 +106,7 @@ function closeOpened(
     // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
     () => sessions?.close(options),
     () => keeper && leaveKeeper(keeper),
-    () => surfaces?.close(CLOSE_GRACE_MS),
+    () => surfaces?.close(CLOSE_GRACE_MS, options),
     () => access?.close(),
     () => notifications?.notifier.close(),
     () => observers?.log.write('info', 'closed', { pid: process.pid }),

@@ -7,6 +7,13 @@ import type { RegistryConfig } from '@agentproto/session-registry'
 import type { CheckpointOptions } from './recording.js'
 import type { GatewayStores } from './stores.js'
 
+/** How agents outlive their gateway. `true` and `false` stand for `enabled`. */
+export interface KeeperOptions {
+  readonly enabled?: boolean
+  /** How long idle agents live while no gateway serves the home, in milliseconds. Default: a day. */
+  readonly orphanMs?: number
+}
+
 /** The options of a gateway. Each has a default. */
 export interface GatewayOptions {
   /** Folder of the gateway's state. Default: `AGENTPROTO_HOME`, else `~/.agentproto`. */
@@ -20,9 +27,11 @@ export interface GatewayOptions {
   readonly durability?: 'kernel' | 'disk'
   /**
    * Whether agents outlive the gateway: another process holds their pipes, and the next gateway of the home goes on with them.
-   * Not on Windows, nor with `memory` or stores of your own. Default false.
+   * Not on Windows, nor with `memory` or stores of your own. Default: that of config.json, else that of `defaults`, else false.
    */
-  readonly keeper?: boolean
+  readonly keeper?: boolean | KeeperOptions
+  /** What holds where neither these options nor config.json say anything. */
+  readonly defaults?: { readonly keeper?: boolean }
   /** Folder for spawns that name neither a folder nor a workspace. Default: the process's. */
   readonly cwd?: string
   /** Further folders that hold one folder an adapter, each with its AGENT-CLI.md; they override the bundled ones. */

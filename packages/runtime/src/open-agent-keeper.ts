@@ -3,9 +3,6 @@ import type { SessionService } from '@agentproto/contracts/wire'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import type { Settings } from './settings.js'
 
-/** How long an idle agent that no gateway serves is kept, in milliseconds. */
-const ORPHAN_MS = 24 * 60 * 60_000
-
 /**
  * The process that holds the pipes of a home's agents; undefined where there is none: then agents end with the gateway.
  * @throws `keeper_unavailable` when one of another wire holds agents: a gateway without it would end them
@@ -15,10 +12,10 @@ export async function openAgentKeeper(
   onProblem: (problem: string) => void,
 ): Promise<HomeKeeper | undefined> {
   // The next gateway finds the agents by the records of their sessions.
-  if (keeper !== true || inMemory || typeof store === 'object') return undefined
+  if (!keeper.enabled || inMemory || typeof store === 'object') return undefined
   const { openKeeper, speaksOtherWire } = await import('@agentproto/keeper')
   try {
-    return await openKeeper({ folder: layout.keeper, orphanMs: ORPHAN_MS, clock })
+    return await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock })
   } catch (thrown) {
     if (speaksOtherWire(thrown)) throw thrown
     onProblem(`Agents end with this gateway. ${thrown instanceof Error ? thrown.message : String(thrown)}`)

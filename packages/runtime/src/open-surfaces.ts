@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { consoleFolder } from '@agentproto/console'
 import { createHttpApp } from '@agentproto/gateway-http'
 import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
+import type { HomeKeeper } from '@agentproto/keeper'
+import type { CloseOptions } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
 import { consoleFiles } from './console-files.js'
 import { gatewayInfo } from './gateway-info.js'
@@ -15,8 +17,10 @@ import { version } from './version.js'
 
 export type Surfaces = ReturnType<typeof openSurfaces>
 
+type Parts = Observers & Access & Agents & Sessions & Notifications & { readonly keeper: HomeKeeper | undefined }
+
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
-export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions & Notifications) {
+export function openSurfaces(settings: Settings, parts: Parts) {
   const { clock, allowedHosts, allowedOrigins, publicUrl, layout, inMemory, address, listen: defaults } = settings
   const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens, notifications } =
     parts
@@ -48,12 +52,14 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     ...(publicUrl !== undefined && { publicUrl }),
   })
   const recordPath = inMemory ? undefined : layout.daemon
-  const listeners = new Listeners({ app, version, defaults, onProblem, address, names, recordPath, log })
+  const keepsAddress = parts.keeper !== undefined
+  const listeners = new Listeners({ app, version, defaults, onProblem, address, names, recordPath, keepsAddress, log })
   return {
     app,
     listeners,
     /** Ends every stream, then every connection, forced after the grace (milliseconds). */
-    close: (graceMs: number) => closeInOrder([() => ending.abort(), () => mcp.close(), () => listeners.close(graceMs)]),
+    close: (graceMs: number, { keepAgents: keepRecord = false }: CloseOptions = {}) =>
+      closeInOrder([() => ending.abort(), () => mcp.close(), () => listeners.close(graceMs, { keepRecord })]),
   }
 }
 

@@ -3,10 +3,11 @@ import { homedir } from 'node:os'
 import { AgentprotoError, type Clock, defined, systemClock } from '@agentproto/contracts'
 import { homeFrom, homeLayout, type HomeLayout } from '@agentproto/contracts/agent'
 import type { GatewayConfig, ManifestProblem } from '@agentproto/manifest'
-import type { GatewayOptions } from './gateway-options.js'
+import type { GatewayOptions, KeeperOptions } from './gateway-options.js'
 
 /** The options of a gateway, with what every part of it needs. */
-export interface Settings extends GatewayOptions {
+export interface Settings extends Omit<GatewayOptions, 'keeper' | 'defaults'> {
+  readonly keeper: Required<KeeperOptions>
   readonly clock: Clock
   readonly layout: HomeLayout
   /** Nothing of the gateway is stored. */
@@ -15,14 +16,21 @@ export interface Settings extends GatewayOptions {
   readonly address: { url?: string }
 }
 
+/** How long idle agents live while no gateway serves the home, in milliseconds. */
+const ORPHAN_MS = 24 * 60 * 60_000
+
 /** The options over those of the home's config.json. @throws `invalid_request` when the file is not valid */
-export async function settingsOf(given: GatewayOptions): Promise<Settings> {
+export async function settingsOf({ defaults = {}, ...given }: GatewayOptions): Promise<Settings> {
   const { clock = systemClock } = given
   const layout = layoutOf(given)
   const inMemory = given.store === 'memory'
   const options = inMemory ? given : await withConfig(given, layout.config)
-  return { ...options, clock, layout, inMemory, address: {} }
+  const keeper = { enabled: defaults.keeper ?? false, orphanMs: ORPHAN_MS, ...keeperOptions(options.keeper) }
+  return { ...options, keeper, clock, layout, inMemory, address: {} }
 }
+
+const keeperOptions = (given: GatewayOptions['keeper']): KeeperOptions =>
+  typeof given === 'boolean' ? { enabled: given } : defined({ ...given })
 
 /** Where the files of the home are. */
 export const layoutOf = ({ home, env = process.env }: Pick<GatewayOptions, 'home' | 'env'>): HomeLayout =>
@@ -31,7 +39,7 @@ export const layoutOf = ({ home, env = process.env }: Pick<GatewayOptions, 'home
 /** Without such a file, its parser is not loaded. */
 async function withConfig(options: GatewayOptions, path: string): Promise<GatewayOptions> {
   if (!existsSync(path)) return options
-  const { sessions, limits, executables, log, checkpoints, notify, ...config } = await readConfig(path)
+  const { sessions, limits, executables, log, checkpoints, notify, keeper, ...config } = await readConfig(path)
   return {
     ...config,
     ...options,
@@ -41,6 +49,7 @@ async function withConfig(options: GatewayOptions, path: string): Promise<Gatewa
     notify: { ...notify, ...options.notify },
     checkpoints: { ...checkpoints, ...options.checkpoints },
     executables: { ...executables, ...options.executables },
+    keeper: { ...keeperOptions(keeper), ...keeperOptions(options.keeper) },
   }
 }
 

@@ -7,6 +7,7 @@ import { print, warn, type CliContext } from '../cli-context.js'
 import { toPort } from '../command-definition.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { startDaemon } from '../daemon/daemon-start.js'
+import { onParentGone, serveAgain } from '../daemon/serve-again.js'
 
 const HELP = `
 Examples:
@@ -15,7 +16,10 @@ Examples:
   $ agentproto serve --port 0          on a free port; the other commands find it
 
 It prints its address on stdout when it answers. A home has one gateway, which the other commands start when they need
-it. The default port is that of config.json, else 7646, else a free one. When it ends, its agents end.`
+it. The default port is that of config.json, else 7646, else a free one.
+
+Ctrl-C, or agentproto stop, ends it and its agents. Ctrl-\\, or agentproto stop --keep-agents, ends it and leaves its agents
+to the next gateway; so does a crash. agentproto restart starts it again here, while its agents go on.`
 
 interface ServeOptions {
   readonly detach?: boolean
@@ -40,29 +44,46 @@ export const define: Define = (command) =>
     .addHelpText('after', HELP)
     .run((context, options: ServeOptions) => (options.detach === true ? serveDetached : serve)(context, options))
 
-/** Serves until SIGINT, SIGTERM or SIGHUP. */
-async function serve(context: CliContext, { host, port, allowRemote, ...options }: ServeOptions): Promise<void> {
+/** What ends a gateway: SIGINT, SIGTERM and SIGHUP, SIGQUIT, and SIGUSR2. */
+type End = 'stop' | 'leave' | 'restart'
+
+const ENDS: readonly (readonly [NodeJS.Signals, End])[] = [
+  ['SIGINT', 'stop'],
+  ['SIGTERM', 'stop'],
+  ['SIGHUP', 'stop'],
+  // Its agents go on, for the next gateway.
+  ['SIGQUIT', 'leave'],
+  ['SIGUSR2', 'restart'],
+]
+
+/** Serves until a signal. @returns the exit code */
+async function serve(context: CliContext, { host, port, allowRemote, ...options }: ServeOptions): Promise<number> {
   // The handlers come first (F64): a signal during the start must end what was started.
-  const signalled = firstSignal()
+  const ending = firstEnd()
   ignoreFailedWrites(context)
   const { createGateway } = await import('@agentproto/runtime')
   const gateway = await createGateway({
     cwd: context.cwd,
+    defaults: { keeper: true },
     // As it was called: beside an npm link stands the name that agents can call.
     ...defined({ bin: process.argv[1] }),
     onProblem: (problem) => warn(context, problem),
   }).catch(async (thrown: unknown) => withAddress(thrown, await readDaemon(homeOf(context))))
+  // A gateway that fails to listen leaves the agents that it has adopted.
+  let end: End = 'leave'
   try {
     const files = tlsFiles(context, options)
     const tls = Object.keys(files).length === 0 ? undefined : files
-    const { url } = await gateway.listen({ orFree: true, ...defined({ host, port, allowRemote, tls }) })
+    const onRestart = gateway.keeper === undefined ? 'ends-agents' : 'keeps-agents'
+    const { url } = await gateway.listen({ orFree: true, onRestart, ...defined({ host, port, allowRemote, tls }) })
     print(context.stdout, url)
     if (context.stderr.isTTY === true)
       print(context.stderr, 'Serving; Ctrl-C stops it. In another terminal: agentproto sessions start demo --attach')
-    await signalled
+    end = await ending.first
   } finally {
-    await gateway.close()
+    await gateway.close({ keepAgents: end !== 'stop' })
   }
+  return end === 'restart' && !ending.isStopped() ? serveAgain() : 0
 }
 
 /** Prints the address of the gateway in the background, even if it was already running. */
@@ -84,10 +105,18 @@ function argsOf(context: CliContext, { host, port, allowRemote, ...options }: Se
   ]
 }
 
-function firstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
+/** The first end that was asked for, and whether a stop was asked for since. */
+function firstEnd(): { readonly first: Promise<End>; isStopped(): boolean } {
+  let isStopped = false
+  const first = new Promise<End>((resolve) => {
+    const handle = (end: End): void => {
+      isStopped ||= end === 'stop'
+      resolve(end)
+    }
+    for (const [signal, end] of ENDS) process.on(signal, () => handle(end))
+    onParentGone(() => handle('leave'))
   })
+  return { first, isStopped: () => isStopped }
 }
 
 /** A full disk ends the sessions whose log cannot be written. It does not end the gateway. */

@@ -29,17 +29,21 @@ export async function writeConfigFile(path: string, tree: ConfigTree): Promise<v
 
 export function valueAt(tree: ConfigTree, path: readonly string[]): unknown {
   let value: unknown = tree
-  for (const part of path) value = isRecord(value) ? value[part] : undefined
+  for (const part of path) value = groupOf(value)?.[part]
   return value
 }
 
 /** The tree with a value set, or removed if undefined. Empty branches are removed, too. */
 export function withValue(tree: ConfigTree, [name = '', ...rest]: readonly string[], value: unknown): ConfigTree {
   const { [name]: before, ...others } = tree
-  const inner = rest.length === 0 ? value : withValue(isRecord(before) ? before : {}, rest, value)
+  const inner = rest.length === 0 ? value : withValue(groupOf(before) ?? {}, rest, value)
   const isRemoved = inner === undefined || (rest.length > 0 && isRecord(inner) && Object.keys(inner).length === 0)
   return isRemoved ? others : { ...tree, [name]: inner }
 }
+
+/** `true` and `false` in place of a group of keys stand for its `enabled`. */
+const groupOf = (value: unknown): ConfigTree | undefined =>
+  typeof value === 'boolean' ? { enabled: value } : isRecord(value) ? value : undefined
 
 function check(text: string, path: string): void {
   const result = parseConfig(text, { path })

@@ -94,7 +94,7 @@ function warnOfOtherVersion(context: CliContext, record: DaemonRecord): void {
   if (record.version === own || warned.has(context.stderr)) return
   warned.add(context.stderr)
   const versions = `the gateway is ${record.version}, this command is ${own}`
-  warn(context, `${versions}. Restart it with: agentproto stop && agentproto serve --detach`)
+  warn(context, `${versions}. Restart it with: agentproto restart`)
 }
 
 /** The owner's token is for the gateway of its home only: at another address it would be given away. */

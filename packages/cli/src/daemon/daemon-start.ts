@@ -13,6 +13,7 @@ import { withProgress } from '../progress.js'
 import { daemonLog, rotateLog, tailOf } from './daemon-log.js'
 import { daemonProcess } from './daemon-process.js'
 import { homeOf, readDaemon } from './daemon-record.js'
+import { IN_BACKGROUND } from './serve-again.js'
 
 /** A cold machine with a slow disk needs seconds. */
 const START_MS = 60_000
@@ -37,7 +38,7 @@ async function startOrFind(context: CliContext, home: HomeLayout, args: readonly
     for (const end = Date.now() + START_MS; Date.now() < end; await delay(POLL_MS)) {
       const record = await answeringGateway(home)
       if (record !== undefined) return record
-      unlock ??= await tryLock(home)
+      unlock ??= await lockStart(home)
       if (unlock !== undefined) child ??= launch(context, home, args)
       if (child?.hasEnded() !== true) continue
       // When another gateway was quicker in spite of the lock, this one was refused.
@@ -56,7 +57,7 @@ async function startOrFind(context: CliContext, home: HomeLayout, args: readonly
  * that a home has one gateway.
  * @returns undefined while another command holds it
  */
-async function tryLock({ root }: HomeLayout): Promise<(() => Promise<void>) | undefined> {
+export async function lockStart({ root }: HomeLayout): Promise<(() => Promise<void>) | undefined> {
   try {
     const release = await lock(`${root}/daemon.starting`, { realpath: false, onCompromised: () => undefined })
     return () => release().catch(() => undefined)
@@ -76,7 +77,7 @@ function launch({ env }: CliContext, home: HomeLayout, args: readonly string[]) 
       cwd: homedir(),
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...env, NO_COLOR: '1' },
+      env: { ...env, NO_COLOR: '1', [IN_BACKGROUND]: '1' },
     })
     let failure: string | undefined
     gateway.on('error', (error) => (failure = error.message))
@@ -90,7 +91,8 @@ function launch({ env }: CliContext, home: HomeLayout, args: readonly string[]) 
   }
 }
 
-async function answeringGateway(home: HomeLayout): Promise<DaemonRecord | undefined> {
+/** The gateway of the home, if it answers. */
+export async function answeringGateway(home: HomeLayout): Promise<DaemonRecord | undefined> {
   const record = await readDaemon(home)
   if (record === undefined || (await daemonProcess(home))?.pid !== record.pid) return undefined
   const client = createClient({ url: record.local ?? record.url, fetch: httpFetch() })
@@ -100,7 +102,7 @@ async function answeringGateway(home: HomeLayout): Promise<DaemonRecord | undefi
   )
 }
 
-const didNotStart = ({ root }: HomeLayout, why: string): AgentprotoError =>
+export const didNotStart = ({ root }: HomeLayout, why: string): AgentprotoError =>
   new AgentprotoError('daemon_not_running', `The gateway for ${root} did not start: ${why}`, {
     hint: 'See more with: agentproto logs',
   })

@@ -173,7 +173,7 @@ async function checkDaemon(context: CliContext): Promise<Finding> {
   await client.sessions.list({ limit: 1 })
   const detail = `${health.version} at ${(await readDaemon(home))?.url ?? context.env['AGENTPROTO_URL']}`
   if (health.version === version()) return ok(detail)
-  const hint = 'Restart it: agentproto stop && agentproto serve --detach'
+  const hint = 'Restart it: agentproto restart'
   return { verdict: 'warn', detail: `${detail}, but this command is ${version()}`, hint }
 }
 

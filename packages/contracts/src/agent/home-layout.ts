@@ -61,6 +61,11 @@ export interface DaemonRecord {
   /** Plain HTTP on loopback, for the owner and for sessions; present if `url` is TLS or not on loopback. */
   readonly local?: string
   readonly version: string
+  /**
+   * What `agentproto restart` does to its agents. SIGUSR2 restarts such a gateway, and SIGQUIT ends it without the agents that are
+   * kept. Absent for a program that embeds the gateway, and for an older one: these signals would kill them.
+   */
+  readonly onRestart?: 'keeps-agents' | 'ends-agents'
 }
 
 /** The home of an environment: `AGENTPROTO_HOME`, else `.agentproto` in the user's folder. */

@@ -13,7 +13,7 @@ export interface AccessOptions {
   /** Tokens are not stored. */
   readonly inMemory: boolean
   /** Agents may outlive the gateway: what proves their tokens is stored. */
-  readonly keeper?: boolean
+  readonly keeper?: { readonly enabled: boolean }
   /** The owner's token. Default: the one in the home, created at the first start. */
   readonly token?: string
 }
@@ -33,7 +33,7 @@ export function openAccess(options: AccessOptions, { redactor, onProblem, audit,
   const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token, onProblem))
   const owner = authenticateOwner(token)
   const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem, workspaces })
-  const isKept = options.keeper === true && !inMemory
+  const isKept = options.keeper?.enabled === true && !inMemory
   const sessionTokens = new SessionTokens(isKept ? new KeptTokens(layout.sessionTokens, onProblem) : undefined)
   // Tokens are known by their shape. Of the owner's also each half of the secret: one of them shows where the other is cut.
   for (const part of [token, token.slice(-43, -21), token.slice(-21)]) redactor.add(part)

@@ -15,6 +15,8 @@ export interface ListenOptions {
   /** If no port is given and the default port is taken, a free one is used, and a problem reports it. Default: it fails. */
   readonly orFree?: boolean
   readonly allowRemote?: boolean
+  /** A port that is tried first where a free one would be used. */
+  readonly lastPort?: number
   /** Connections that may be open at the same time; beyond it the longest idle one is closed. Default 1024. */
   readonly maxConnections?: number
   /** With a certificate and a key it serves https. Each field overrides that of `createGateway` and config.json. */
@@ -114,14 +116,24 @@ async function createServer(
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
-async function bindAny(server: Server, host: string, { port, orFree, onProblem }: ServeOptions): Promise<void> {
+async function bindAny(server: Server, host: string, options: ServeOptions): Promise<void> {
+  const { port, orFree, lastPort, onProblem } = options
+  const isAnyPort = port === 0 || (port === undefined && orFree === true)
+  if (isAnyPort && lastPort !== undefined && (await isBound(server, lastPort, host))) return
   if (port !== undefined || orFree !== true) return bind(server, port ?? DEFAULT_PORT, host)
+  if (await isBound(server, DEFAULT_PORT, host)) return
+  onProblem(`port ${DEFAULT_PORT} is taken; a free one is used instead`)
+  await bind(server, 0, host)
+}
+
+/** Binds a port, unless another program has it. */
+async function isBound(server: Server, port: number, host: string): Promise<boolean> {
   try {
-    await bind(server, DEFAULT_PORT, host)
+    await bind(server, port, host)
+    return true
   } catch (error) {
     if (!isAgentprotoError(error) || !isTaken(error.cause)) throw error
-    onProblem(`port ${DEFAULT_PORT} is taken; a free one is used instead`)
-    await bind(server, 0, host)
+    return false
   }
 }
 

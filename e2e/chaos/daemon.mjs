@@ -2,17 +2,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const cli = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-export async function startDaemon(root) {
+/** @param options `port` of `serve`; `onPrinted` gets what it prints to stderr */
+export async function startDaemon(root, { port = 0, onPrinted = () => undefined } = {}) {
   const home = join(root, 'home')
-  const child = launch(root, home)
+  const child = launch(root, home, port)
   let printed = ''
-  child.stderr.setEncoding('utf8').on('data', (text) => (printed = (printed + text).slice(-8_192)))
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    printed = (printed + text).slice(-8_192)
+    onPrinted(text)
+  })
   const exited = once(child, 'exit')
   const failed = exited.then(() => {
     throw new Error(`agentproto serve ended:\n${printed}`)
@@ -31,7 +36,11 @@ export async function startDaemon(root) {
           : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
       const response = await fetch(`${url}${path}`, init)
       const answer = await response.json()
-      if (!response.ok) throw Object.assign(new Error(`${method} ${path}: ${answer.detail}`), { code: answer.code })
+      if (!response.ok)
+        throw Object.assign(new Error(`${method} ${path}: ${answer.detail}`), {
+          code: answer.code,
+          status: response.status,
+        })
       return answer
     },
     async crash() {
@@ -46,8 +55,8 @@ export async function startDaemon(root) {
 }
 
 /** Starts a gateway, and kills it after the given milliseconds. */
-export async function crashAtBoot(root, ms) {
-  const child = launch(root, join(root, 'home'))
+export async function crashAtBoot(root, ms, { port = 0 } = {}) {
+  const child = launch(root, join(root, 'home'), port)
   const exited = once(child, 'exit')
   child.stdout.resume()
   child.stderr.resume()
@@ -56,7 +65,7 @@ export async function crashAtBoot(root, ms) {
   await exited
 }
 
-function launch(root, home) {
+function launch(root, home, port) {
   const env = {
     ...process.env,
     HOME: root,
@@ -65,5 +74,34 @@ function launch(root, home) {
     AGENTPROTO_DEMO_HOME: join(root, 'demo'),
     CHAOS_ROOT: root,
   }
-  return spawn(process.execPath, [cli, 'serve', '--port', '0'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const args = [cli, 'serve', '--port', String(port)]
+  return spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
 }
+
+/** A port for a gateway that is started again and again: what its agents call stays where it was. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/**
+ * Calls until there is an answer of the gateway, over any number of its ends.
+ * @param current returns the gateway of now
+ */
+export async function callUntilAnswered(current, { method, path, body }) {
+  for (;;) {
+    try {
+      return await current().call(method, path, body)
+    } catch (error) {
+      // Without a code there was no answer: the gateway has ended, or has not started yet.
+      if (error.code !== undefined && error.code !== 'shutting_down' && !isNetworkCode(error.code)) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+const isNetworkCode = (code) => typeof code !== 'string' || /^(E[A-Z]+|UND_.*)$/.test(code)

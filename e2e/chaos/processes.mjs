@@ -17,3 +17,15 @@ export function markedProcesses(root, except) {
       }
     })
 }
+
+/** The processes of a session: its agent and what that has started. */
+export function agentPids(root, sessionId) {
+  const mark = `AGENTPROTO_SESSION_ID=${sessionId}\0`
+  return markedProcesses(root).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
+    } catch {
+      return false
+    }
+  })
+}

@@ -18,7 +18,7 @@ export async function checkSession(daemon, follower, fault) {
 }
 
 /** Sequence numbers without gaps, one end per turn, and one per run of the agent. */
-class LogCheck {
+export class LogCheck {
   last = 0
   #fault
   #turn
@@ -55,7 +55,7 @@ class LogCheck {
 }
 
 /** The events of a session as stored. */
-async function* logOf(daemon, id) {
+export async function* logOf(daemon, id) {
   const { url, headers } = daemon
   const response = await fetch(`${url}/sessions/${id}/events?after=0`, {
     headers: { ...headers, accept: 'text/event-stream' },

@@ -18,6 +18,14 @@ export interface PromptContextPart {
   readonly kind: 'envelope' | 'instructions' | 'transcript' | 'rewind' | 'interruption'
   readonly text: string
 }
+/**
+ * Digests of a caller's idempotency key and of the request that it was sent with, so that a repeat is recognised by the next
+ * host too.
+ */
+export interface IdempotencyDigests {
+  readonly key: string
+  readonly request: string
+}
 export interface UserPrompt {
   readonly type: 'user-prompt'
   readonly content: readonly ContentBlock[]
@@ -30,6 +38,8 @@ export interface UserPrompt {
   readonly traceparent?: string
   /** `false`: it was queued behind a turn that was stopped, and is never sent to the agent. */
   readonly sent?: false
+  /** Of a call with an idempotency key. */
+  readonly idempotency?: IdempotencyDigests
 }
 export interface StatusChange {
   readonly type: 'status'

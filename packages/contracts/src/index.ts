@@ -59,6 +59,7 @@ export type {
   CheckpointTaken,
   HostEvent,
   HostEventType,
+  IdempotencyDigests,
   PromptContextPart,
   Repair,
   PermissionModeChange,

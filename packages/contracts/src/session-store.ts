@@ -1,6 +1,7 @@
 import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
 import type { ConfigChange, McpServer } from './agent/agent.js'
 import type { StoredWorktree } from './agent/session-worktrees.js'
+import type { IdempotencyDigests } from './host-event.js'
 import type { Session } from './session.js'
 import type { TraceContext } from './trace-context.js'
 import type { Budget, Cost, LoopLimits, Usage } from './usage.js'
@@ -46,6 +47,7 @@ export interface StoredPrompt {
   readonly queuedAt: string
   readonly isInterrupting: boolean
   readonly isStopped: boolean
+  readonly idempotency?: IdempotencyDigests
 }
 
 /** What the events of a session say about its usage, up to one of them. */
@@ -104,6 +106,8 @@ export interface StoredSpawn {
   readonly requestTimeoutMs?: number
   /** What the agent had reported of the conversation that it was forked with. */
   readonly reportedCost?: readonly Cost[]
+  /** Of a start with an idempotency key. */
+  readonly idempotency?: IdempotencyDigests
 }
 
 /** Stores session records. One conformance suite runs against every implementation. */

@@ -49,6 +49,7 @@ const events: EventShapes = {
     preface: 'optional',
     queuedAt: 'optional',
     traceparent: 'optional',
+    idempotency: 'optional',
     sent: 'optional',
   },
   status: {

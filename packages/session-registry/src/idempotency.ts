@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { AgentprotoError, type Clock, type Principal } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, type IdempotencyDigests, type Principal } from '@agentproto/contracts'
 
 /**
  * Answers of calls by the caller's key, so that a retry of a slow call does not repeat its work (F40). Each caller has keys
  * of its own: none sees another's answer, and none can fill the table of another.
  */
 
-const KEPT_MS = 10 * 60_000
+/** How long the answer to a call is kept, in milliseconds. */
+export const KEPT_MS = 10 * 60_000
 const MAX_KEYS_OF_ONE = 1_000
 
 interface Kept<T> {
@@ -28,24 +29,17 @@ export class Idempotency<T> {
    * Runs the call, or returns the answer of the call with the same key. A call that failed is forgotten.
    * @throws `idempotency_conflict` when the key was used with another request
    */
-  once(by: Principal, key: string, { request, call }: Once<T>): Promise<T> {
+  once(by: Principal, key: string, { request, call, find }: Once<T>): Promise<T> {
     const now = this.#clock.now()
     this.#forgetOld(now)
     const caller = callerOf(by)
     const kept = this.#callers.get(caller) ?? new Map<string, Kept<T>>()
     this.#callers.set(caller, kept)
-    const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64')
+    const digests = { key: digestOf([caller, key]), request: digestOf(request) }
     const known = kept.get(key)
-    if (known !== undefined) {
-      if (known.request === digest) return known.answer
-      return Promise.reject(
-        new AgentprotoError('idempotency_conflict', 'The idempotency key was used with another request', {
-          given: key,
-        }),
-      )
-    }
-    const answer = call()
-    kept.set(key, { request: digest, answer, until: now + KEPT_MS })
+    if (known !== undefined) return known.request === digests.request ? known.answer : Promise.reject(conflict(key))
+    const answer = answerOf(find?.(digests), { digests, key, call })
+    kept.set(key, { request: digests.request, answer, until: now + KEPT_MS })
     answer.catch(() => kept.delete(key))
     return answer
   }
@@ -68,7 +62,35 @@ function callerOf(by: Principal): string {
   return JSON.stringify(by.type === 'token' ? [type, name, by.scope, by.workspaces, by.folders] : [type, name])
 }
 
+const digestOf = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')
+
+/** What an earlier host has answered, or else the call. */
+async function answerOf<T>(
+  earlier: Promise<EarlierCall<T> | undefined> | undefined,
+  { digests, key, call }: Pick<Once<T>, 'call'> & { readonly digests: IdempotencyDigests; readonly key: string },
+): Promise<T> {
+  const found = earlier && (await earlier)
+  if (found === undefined) return call(digests)
+  if (found.request !== digests.request) throw conflict(key)
+  return found.answer()
+}
+
+const conflict = (given: string): AgentprotoError =>
+  new AgentprotoError('idempotency_conflict', 'The idempotency key was used with another request', { given })
+
 interface Once<T> {
   readonly request: object
-  readonly call: () => Promise<T>
+  /** Gets what it has to store, so that the next host recognises a repeat. */
+  readonly call: (digests: IdempotencyDigests) => Promise<T>
+  /** Looks for the same call to an earlier host; undefined when there can be none. */
+  readonly find?: FindEarlier<T>
+}
+
+export type FindEarlier<T> = (digests: IdempotencyDigests) => Promise<EarlierCall<T> | undefined> | undefined
+
+/** A call that an earlier host has accepted. */
+export interface EarlierCall<T> {
+  /** Digest of its request. */
+  readonly request: string
+  readonly answer: () => Promise<T>
 }

@@ -2,6 +2,7 @@ import {
   type AgentAnswer,
   AgentprotoError,
   defined,
+  type IdempotencyDigests,
   type Principal,
   type Session,
   type SessionRequest,
@@ -26,7 +27,8 @@ import { ChangeFeed } from './change-feed.js'
 import { SessionChangeService } from './changes/session-changes.js'
 import { assertNoAgent } from './delegation/delegation.js'
 import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
-import { Idempotency } from './idempotency.js'
+import { type FindEarlier, Idempotency } from './idempotency.js'
+import { EarlierStarts } from './lifecycle/earlier-starts.js'
 import { endAll } from './lifecycle/end-all.js'
 import { endingOfKill } from './lifecycle/ending.js'
 import { goOnAfter } from './lifecycle/repair.js'
@@ -47,6 +49,7 @@ import { configureSession } from './session/configure.js'
 import { contentOf, isKept } from './session/state.js'
 import { SessionCache } from './session-cache.js'
 import { type SessionHost, withDefaults } from './session-host.js'
+import { earlierPrompt } from './turns/earlier-prompt.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
 import { UsageLedger } from './usage/usage-ledger.js'
 import { usageService } from './usage/usage-report.js'
@@ -85,6 +88,8 @@ class Registry implements SessionRegistry {
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
   readonly #asOfNow: (session: Session) => Session
+  readonly #earlierStarts: EarlierStarts
+  readonly #openedAt: number
   #closing: Promise<void> | undefined
 
   constructor(given: SessionRegistryOptions) {
@@ -92,6 +97,8 @@ class Registry implements SessionRegistry {
     const { clock } = options
     this.#options = options
     this.#asOfNow = asOfNow(options)
+    this.#openedAt = clock.now()
+    this.#earlierStarts = new EarlierStarts((id) => this.#sessions.descriptor(id))
     this.#feed = new ChangeFeed(clock)
     this.#spawned = new Idempotency(clock)
     this.#prompted = new Idempotency(clock)
@@ -138,6 +145,7 @@ class Registry implements SessionRegistry {
     await this.#ledger.open()
     const host = { ...this.#options, ledger: this.#ledger, sessions: this.#sessions }
     await goOnAfter(sessions, { ...host, keep: (session) => this.#saver.save(session) })
+    this.#earlierStarts.add(sessions)
     this.archive.retain(config.retentionMs)
   }
 
@@ -145,8 +153,24 @@ class Registry implements SessionRegistry {
     // A key is its caller's own: no caller gets another one's session for it.
     const { idempotencyKey: key } = request
     if (key === undefined) return this.#spawn(request, by)
-    const { id } = await this.#spawned.once(by, key, { request, call: () => this.#spawn(request, by) })
+    const { id } = await this.#spawned.once(by, key, {
+      request,
+      call: (digests) => this.#spawn(request, by, digests),
+      find: (digests) =>
+        this.#earlierStarts.find(digests, {
+          now: this.#options.clock.now(),
+          goOn: (id) => this.#goOn(this.#sessions.get(id), request, by),
+        }),
+    })
     return this.#sessions.get(id).snapshot()
+  }
+
+  /** With a session that an earlier host has started, and to which it may not have sent the first prompt. */
+  async #goOn(session: SessionActor, { prompt }: SpawnAgentRequest, { trace }: Principal): Promise<Session> {
+    const isPrompted = session.turns.count > 0 || session.state.queue.length > 0
+    if (prompt !== undefined && session.isLive && !isPrompted)
+      await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
+    return session.snapshot()
   }
 
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
@@ -170,13 +194,16 @@ class Registry implements SessionRegistry {
     const session = this.#sessions.get(id)
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
-    const admit = async (): Promise<number> => {
+    const admit = async (idempotency?: IdempotencyDigests): Promise<number> => {
       if (!session.isLive && this.#asOfNow(session.snapshot()).wakeable)
         await this.#resume(session, { isByPrompt: true }, by)
-      return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace: by.trace })
+      const content = contentOf(prompt)
+      return session.call('prompt', { content, origin: 'prompt', whenBusy, trace: by.trace, idempotency })
     }
     if (idempotencyKey === undefined) return { turn: await admit() }
-    return { turn: await this.#prompted.once(by, `${id} ${idempotencyKey}`, { request, call: admit }) }
+    const find: FindEarlier<number> = (digests) =>
+      earlierPrompt(session, digests, { openedAt: this.#openedAt, now: this.#options.clock.now() })
+    return { turn: await this.#prompted.once(by, `${id} ${idempotencyKey}`, { request, call: admit, find }) }
   }
 
   async resume(id: string, request: ResumeRequest, by: Principal): Promise<Session> {
@@ -271,9 +298,9 @@ class Registry implements SessionRegistry {
     await this.#options.store.close()
   }
 
-  async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
+  async #spawn(request: SpawnAgentRequest, by: Principal, idempotency?: IdempotencyDigests): Promise<Session> {
     this.#assertOpen()
-    return this.#starts.spawn(request, by)
+    return this.#starts.spawn(request, by, idempotency)
   }
 
   async #delete(session: SessionActor): Promise<void> {

@@ -227,6 +227,71 @@ test('16.3 queued prompts stay queued, in order, and one that was stopped is not
   ])
 })
 
+test('16.3 a prompt that is repeated with its key after a kill has the turn that it had, also when it waits', async () => {
+  const killed = await host()
+  const { id } = await killed.registry.spawn({ adapter: 'fake' }, owner)
+  const first = { prompt: 'one', idempotencyKey: 'k1' }
+  const second = { prompt: 'two', idempotencyKey: 'k2', whenBusy: 'queue' } as const
+  await killed.registry.prompt(id, first, owner)
+  await killed.registry.prompt(id, second, owner)
+  await killed.clock.advance(1)
+  let registry = await killed.restart()
+  expect(await registry.prompt(id, first, owner)).toEqual({ turn: 1 })
+  expect(await registry.prompt(id, second, owner)).toEqual({ turn: 2 })
+  await expect(registry.prompt(id, { ...second, prompt: 'other' }, owner)).rejects.toMatchObject({
+    code: 'idempotency_conflict',
+  })
+  await killed.agents.of(id).say(end)
+  await killed.clock.advance(1)
+  registry = await killed.restart()
+  expect(await registry.prompt(id, second, owner)).toEqual({ turn: 2 })
+  expect(await registry.prompt(id, first, owner)).toEqual({ turn: 1 })
+  expect(killed.agents.of(id).prompts).toEqual(['one', 'two'])
+  await killed.clock.advance(10 * 60_000)
+  expect(await registry.prompt(id, { ...first, whenBusy: 'queue' }, owner)).toEqual({ turn: 3 })
+})
+
+test('16.3 a start that is repeated with its key after a kill gives the session that it gave, with its first prompt sent once', async () => {
+  const killed = await host()
+  const request = { adapter: 'fake', prompt: 'go', idempotencyKey: 'k' }
+  const { id } = await killed.registry.spawn(request, owner)
+  await settled()
+  const registry = await killed.restart()
+  expect(await registry.spawn(request, owner)).toMatchObject({ id, turn: { number: 1 } })
+  await expect(registry.spawn({ ...request, label: 'other' }, owner)).rejects.toMatchObject({
+    code: 'idempotency_conflict',
+  })
+  expect(killed.agents.of(id).prompts).toEqual(['go'])
+  expect(killed.agents.all).toHaveLength(1)
+})
+
+test('16.3 a start whose first prompt was not logged before a kill: the repeated call sends it', async () => {
+  const logs = new MemoryEventStore()
+  let isRefused = true
+  const killed = await host({
+    logs: {
+      delete: (id) => logs.delete(id),
+      open: async (id) => {
+        const { log, repairs } = await logs.open(id)
+        const append = log.append.bind(log)
+        log.append = (batch) =>
+          isRefused && batch.some(({ type }) => type === 'user-prompt')
+            ? Promise.reject(new Error('no space'))
+            : append(batch)
+        return { log, repairs }
+      },
+    },
+  })
+  const request = { adapter: 'fake', idempotencyKey: 'k', prompt: 'go' }
+  await expect(killed.registry.spawn(request, owner)).rejects.toMatchObject({ code: 'storage_failed' })
+  const [agent] = killed.agents.all
+  isRefused = false
+  const registry = await killed.restart()
+  expect(await registry.spawn(request, owner)).toMatchObject({ id: agent?.sessionId, turn: { number: 1 } })
+  await settled()
+  expect(agent?.prompts).toEqual(['go'])
+})
+
 test('16.3 a prompt that was logged and not sent is sent by the next host', async () => {
   const killed = await host()
   const { id } = await killed.registry.spawn({ adapter: 'fake' }, owner)
@@ -277,6 +342,27 @@ test('16.3 a cancelled turn is still being cancelled, and its grace counts', asy
   const last = await killed.restart()
   await killed.clock.advance(60_000)
   expect(await last.get(id)).toMatchObject({ status: 'killed', stopReason: 'timeout' })
+})
+
+test('16.3 a turn that was interrupted before its prompt was sent is not expected of the agent', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  agent.isSlow = true
+  await agent.say(text('one'), end)
+  agent.rest()
+  await killed.registry.prompt(id, { prompt: 'two' }, owner)
+  const interrupted = killed.registry.interrupt(id, owner)
+  agent.settle()
+  expect(await interrupted).toMatchObject({ wasBusy: true })
+  const registry = await killed.restart()
+  expect(types(await allEvents(registry, id))).not.toContain('repair')
+  agent.isSlow = false
+  await registry.prompt(id, { prompt: 'three' }, owner)
+  await settled()
+  await agent.say(text('three'), end)
+  expect(await registry.waitTurn(id, 3)).toMatchObject({ text: 'three' })
+  expect(agent.prompts).toEqual(['go', 'three'])
 })
 
 test('16.4 what does not agree ends the turn with a repair event that says so, and the session goes on', async () => {

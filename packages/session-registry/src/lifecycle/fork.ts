@@ -27,8 +27,8 @@ export function forkOf(
       hint: 'Fork it after the turn',
     })
   const { label = old.label, title = old.title } = request
-  // A worktree that it shares was prepared for the old session.
-  const { ownsWorktree: _, ...settings } = spawn
+  // A worktree that it shares was prepared for the old session, and another call started that.
+  const { ownsWorktree: _, idempotency: _i, ...settings } = spawn
   const given = defined({ label, title, additionalDirectories: additionalDirectories && [...additionalDirectories] })
   const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given }, by, creation)
   // The new conversation has the instructions of the old one, and the envelope of another session.

@@ -1,5 +1,12 @@
 import { relative } from 'node:path'
-import { AgentprotoError, defined, isAgentprotoError, type Principal, type Session } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  defined,
+  type IdempotencyDigests,
+  isAgentprotoError,
+  type Principal,
+  type Session,
+} from '@agentproto/contracts'
 import type { StoredWorktree } from '@agentproto/contracts/agent'
 import type { ForkRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { SessionChangeService } from '../changes/session-changes.js'
@@ -52,11 +59,13 @@ export class SessionStarts {
     this.#host = host
   }
 
-  async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
+  /** @param idempotency of a call with a key: stored, so that the next host recognises a repeat */
+  async spawn(request: SpawnAgentRequest, by: Principal, idempotency?: IdempotencyDigests): Promise<Session> {
     const { asker, assertRoom } = this.#host
     if (askedWorktree(request.worktree) !== undefined) assertRoom()
     const place = { ...this.#host, ...asker(by), create: () => this.#creation() }
-    const { session, spawn, assertAdmitted: assertParent } = await planSession(request, place)
+    const { session, spawn: planned, assertAdmitted: assertParent } = await planSession(request, place)
+    const spawn = { ...planned, ...defined({ idempotency }) }
     const assertAdmitted = (): void => {
       assertRoom()
       assertParent()

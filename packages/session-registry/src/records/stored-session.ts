@@ -13,12 +13,13 @@ export function parseStoredSession(value: unknown): StoredSession | undefined {
   if (!isRecord(spawn) || !isRecord(session) || !isSession(session)) return undefined
   // A budget that cannot be read must not become none.
   if (spawn['budget'] !== undefined && !budgetSchema.safeParse(spawn['budget']).success) return undefined
+  const { idempotency, ...start } = spawn
   const record = {
     ...rest,
     session,
     turns,
     requests,
-    spawn,
+    spawn: isDigests(idempotency) ? spawn : start,
     ...(isMeter(meter) && { meter }),
     ...(isKept(kept) && { kept }),
   }
@@ -41,9 +42,20 @@ function isKept(value: unknown): value is Json {
 }
 
 function isPrompt(value: unknown): boolean {
-  const { content, queuedAt, isInterrupting, isStopped } = asRecord(value)
+  const { content, queuedAt, isInterrupting, isStopped, idempotency } = asRecord(value)
   const flags = [isInterrupting, isStopped]
-  return Array.isArray(content) && content.every(isRecord) && isText(queuedAt) && flags.every(isFlag)
+  return (
+    Array.isArray(content) &&
+    content.every(isRecord) &&
+    isText(queuedAt) &&
+    flags.every(isFlag) &&
+    isDigests(idempotency)
+  )
+}
+
+function isDigests(value: unknown): boolean {
+  const { key, request } = asRecord(value)
+  return value === undefined || (isText(key) && isText(request))
 }
 
 const isFlag = (value: unknown): boolean => typeof value === 'boolean'

@@ -26,11 +26,13 @@ export async function adoptAgent(session: SessionHandle, host: SessionHost, adop
     const options = startOptionsOf(session.state, { origin: { how: 'new' }, signal })
     const agent = await host.adoptAgent?.(options, sink)
     if (agent === undefined) throw new AgentprotoError('not_adoptable', 'No agent of the session is kept')
-    const expected = await expectedOf(session, agent.mark, host.redact)
+    const logged = await loggedSince(session, agent.mark)
     const prompt = await openPrompt(session)
     attach(agent)
     const running = agent.begin()
-    const { turn } = expected
+    // A turn whose prompt was not sent was ended by the host: the agent has nothing to say about it.
+    const turn = running && logged.turn
+    const expected = expectedOf(logged, { turn, redact: host.redact })
     const isOpen = running !== undefined && turn === openTurn(session.state)?.number
     await session.post({
       type: 'adopted',
@@ -67,17 +69,25 @@ async function goOn(session: SessionHandle, { agent, sink, turn = 0, done }: Goi
   await session.post({ type: 'send-settled', turn, ...failure })
 }
 
+interface Logged {
+  readonly part: LoggedPart
+  readonly facts: LoggedFacts
+  /** The turn that is emitted again, if its prompt was sent. */
+  readonly turn: number | undefined
+}
+
 /** What the log has of what the agent will emit again. Where events of it are lost, the comparison will say so. */
-async function expectedOf(
-  session: SessionHandle,
-  mark: number,
-  redact: SessionHost['redact'],
-): Promise<Expected & { readonly turn: number | undefined }> {
-  const { log, turns } = session
+async function loggedSince({ log, turns }: SessionHandle, mark: number): Promise<Logged> {
   const part: LoggedPart = { log, mark, end: log.lastSeq }
-  const { requests, begun, givenUp } = await factsOf(part).catch(() => NO_FACTS)
+  const facts = await factsOf(part).catch(() => NO_FACTS)
   const open = turns.all.find(({ firstSeq, lastSeq = Infinity }) => firstSeq <= mark && lastSeq > mark)
-  const turn = open?.number ?? begun[0]
+  return { part, facts, turn: open?.number ?? facts.begun[0] }
+}
+
+function expectedOf(
+  { part, facts: { requests, givenUp } }: Logged,
+  { turn, redact }: Pick<Expected, 'turn' | 'redact'>,
+): Expected {
   return {
     turn,
     redact,

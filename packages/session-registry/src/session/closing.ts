@@ -1,4 +1,4 @@
-import type { AnsweredBy } from '@agentproto/contracts'
+import { type AnsweredBy, defined } from '@agentproto/contracts'
 import type { OpenTurnEnd } from '../lifecycle/ending.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
@@ -34,9 +34,9 @@ export const stopQueue = (state: SessionState): SessionState => ({
   queue: state.queue.map((waiting) => ({ ...waiting, isStopped: true })),
 })
 
-export function unsentTurn({ content, queuedAt }: QueuedPrompt, turn: number): EntryGroup {
+export function unsentTurn({ content, queuedAt, idempotency }: QueuedPrompt, turn: number): EntryGroup {
   const entries: LogEntry[] = [
-    { type: 'user-prompt', content, origin: 'queue', queuedAt, sent: false },
+    { type: 'user-prompt', content, origin: 'queue', queuedAt, sent: false, ...defined({ idempotency }) },
     { type: 'turn-end', reason: 'cancelled', empty: true },
   ]
   return { entries, turn }

@@ -3,6 +3,7 @@ import type {
   AgentRequest,
   AnsweredBy,
   ContentBlock,
+  IdempotencyDigests,
   PermissionMode,
   RequestFacts,
   Rewound,
@@ -49,6 +50,7 @@ type Command =
       readonly origin: 'prompt' | 'spawn'
       readonly whenBusy?: 'reject' | 'queue' | 'interrupt' | undefined
       readonly trace: Trace
+      readonly idempotency?: IdempotencyDigests | undefined
     }
   | { readonly type: 'interrupt'; readonly call: Call; readonly turn?: number | undefined }
   | { readonly type: 'kill'; readonly call: Call; readonly ending: Ending }

@@ -1,4 +1,4 @@
-import type { ContentBlock, TraceContext } from '@agentproto/contracts'
+import type { ContentBlock, IdempotencyDigests, TraceContext } from '@agentproto/contracts'
 
 /** What the agent gets for one turn. */
 export interface Outgoing {
@@ -13,6 +13,7 @@ export interface QueuedPrompt extends Outgoing {
   readonly isInterrupting: boolean
   /** What it waited for was stopped: it is never sent (failure mode 18). */
   readonly isStopped: boolean
+  readonly idempotency?: IdempotencyDigests | undefined
 }
 
 /** How many of them will be sent. */

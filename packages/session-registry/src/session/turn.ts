@@ -2,6 +2,7 @@ import {
   AgentprotoError,
   type ContentBlock,
   defined,
+  type IdempotencyDigests,
   type PromptContextPart,
   type UserPrompt,
 } from '@agentproto/contracts'
@@ -172,16 +173,17 @@ interface Admission extends Outgoing {
   readonly call?: number
   readonly origin: NonNullable<UserPrompt['origin']>
   readonly waited?: QueuedPrompt
+  readonly idempotency?: IdempotencyDigests | undefined
 }
 
-function begin(state: SessionState, { call, content, trace, origin, waited }: Admission): Step {
+function begin(state: SessionState, { call, content, trace, origin, waited, idempotency }: Admission): Step {
   const preface = contextFor(state, waited)
   const entry: UserPrompt = {
     type: 'user-prompt',
     content,
     origin,
     ...(preface.length === 0 ? {} : { preface }),
-    ...defined({ queuedAt: waited?.queuedAt, traceparent: trace?.traceparent }),
+    ...defined({ queuedAt: waited?.queuedAt, traceparent: trace?.traceparent, idempotency }),
   }
   const turn = state.session.turnCount + 1
   const admitted: SessionState = {
@@ -228,7 +230,7 @@ const INTERRUPTION: PromptContextPart = {
 
 function enqueue(
   state: SessionState,
-  { call, content, trace }: InputOf<'prompt'>,
+  { call, content, trace, idempotency }: InputOf<'prompt'>,
   { now, isInterrupting }: { readonly now: number; readonly isInterrupting: boolean },
 ): Step {
   const waiting = waitingCount(state.queue)
@@ -236,7 +238,7 @@ function enqueue(
   if (waiting >= BOUNDS.queuedPrompts || state.queue.length >= 2 * BOUNDS.queuedPrompts)
     return step(state, { do: 'reject', call, error: queueFull() })
   const queuedAt = new Date(now).toISOString()
-  const queue = [...state.queue, { content, trace, queuedAt, isInterrupting, isStopped: false }]
+  const queue = [...state.queue, { content, trace, queuedAt, isInterrupting, isStopped: false, idempotency }]
   const queued = { ...state, queue }
   return step(queued, ...savedQueue(queued), URGENT, {
     do: 'reply',

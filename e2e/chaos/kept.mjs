@@ -116,8 +116,8 @@ try {
 }
 
 /** A session is still running, and its agent is the process with which it began. */
-async function checkAgent(daemon, id, pids) {
-  const { status, kept } = await daemon.call('GET', `/sessions/${id}`)
+async function checkAgent(gateway, id, pids) {
+  const { status, kept } = await gateway.call('GET', `/sessions/${id}`)
   if (status !== 'running' || kept !== true) fault(`${id} is ${status}${kept === true ? '' : ' and not kept'}`)
   const now = agentPids(root, id)
   const gone = pids.get(id).filter((pid) => !now.includes(pid))

@@ -27,8 +27,6 @@ import { ChangeFeed } from './change-feed.js'
 import { SessionChangeService } from './changes/session-changes.js'
 import { assertNoAgent } from './delegation/delegation.js'
 import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
-import { type FindEarlier, Idempotency } from './idempotency.js'
-import { EarlierStarts } from './lifecycle/earlier-starts.js'
 import { endAll } from './lifecycle/end-all.js'
 import { endingOfKill } from './lifecycle/ending.js'
 import { goOnAfter } from './lifecycle/repair.js'
@@ -41,6 +39,7 @@ import { sessionNotFound } from './records/session-id.js'
 import { pageOf } from './records/session-page.js'
 import type { CloseOptions, SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { Renaming } from './renaming.js'
+import { RepeatedCalls } from './repeated-calls.js'
 import { answerRequest } from './requests/answer-request.js'
 import { waitingIn } from './requests/waiting.js'
 import type { SessionActor } from './session/actor.js'
@@ -49,7 +48,6 @@ import { configureSession } from './session/configure.js'
 import { contentOf, isKept } from './session/state.js'
 import { SessionCache } from './session-cache.js'
 import { type SessionHost, withDefaults } from './session-host.js'
-import { earlierPrompt } from './turns/earlier-prompt.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
 import { UsageLedger } from './usage/usage-ledger.js'
 import { usageService } from './usage/usage-report.js'
@@ -85,11 +83,8 @@ class Registry implements SessionRegistry {
   readonly #renaming: Renaming
   readonly #ledger: UsageLedger
   readonly #starts: SessionStarts
-  readonly #spawned: Idempotency<Session>
-  readonly #prompted: Idempotency<number>
+  readonly #repeated: RepeatedCalls
   readonly #asOfNow: (session: Session) => Session
-  readonly #earlierStarts: EarlierStarts
-  readonly #openedAt: number
   #closing: Promise<void> | undefined
 
   constructor(given: SessionRegistryOptions) {
@@ -97,11 +92,8 @@ class Registry implements SessionRegistry {
     const { clock } = options
     this.#options = options
     this.#asOfNow = asOfNow(options)
-    this.#openedAt = clock.now()
-    this.#earlierStarts = new EarlierStarts((id) => this.#sessions.descriptor(id))
     this.#feed = new ChangeFeed(clock)
-    this.#spawned = new Idempotency(clock)
-    this.#prompted = new Idempotency(clock)
+    this.#repeated = new RepeatedCalls(clock, (id) => this.#sessions.descriptor(id))
     this.#saver = new RecordSaver(options)
     const keep: SessionHost['keep'] = (session) => this.#saver.save(session)
     const ledger = new UsageLedger({ ...options, sessions: () => this.#sessions })
@@ -145,32 +137,16 @@ class Registry implements SessionRegistry {
     await this.#ledger.open()
     const host = { ...this.#options, ledger: this.#ledger, sessions: this.#sessions }
     await goOnAfter(sessions, { ...host, keep: (session) => this.#saver.save(session) })
-    this.#earlierStarts.add(sessions)
+    this.#repeated.load(sessions)
     this.archive.retain(config.retentionMs)
   }
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
-    // A key is its caller's own: no caller gets another one's session for it.
-    const { idempotencyKey: key } = request
-    if (key === undefined) return this.#spawn(request, by)
-    const { id } = await this.#spawned.once(by, key, {
-      request,
-      call: (digests) => this.#spawn(request, by, digests),
-      find: (digests) =>
-        this.#earlierStarts.find(digests, {
-          now: this.#options.clock.now(),
-          goOn: (id) => this.#goOn(this.#sessions.get(id), request, by),
-        }),
+    const { id } = await this.#repeated.start(request, by, {
+      start: (idempotency) => this.#spawn(request, by, idempotency),
+      goOn: (earlier) => this.#starts.goOn(this.#sessions.get(earlier), request, by),
     })
     return this.#sessions.get(id).snapshot()
-  }
-
-  /** With a session that an earlier host has started, and to which it may not have sent the first prompt. */
-  async #goOn(session: SessionActor, { prompt }: SpawnAgentRequest, { trace }: Principal): Promise<Session> {
-    const isPrompted = session.turns.count > 0 || session.state.queue.length > 0
-    if (prompt !== undefined && session.isLive && !isPrompted)
-      await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
-    return session.snapshot()
   }
 
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
@@ -193,17 +169,14 @@ class Registry implements SessionRegistry {
   async prompt(id: string, request: PromptRequest, by: Principal): Promise<{ turn: number }> {
     const session = this.#sessions.get(id)
     this.#assertOpen()
-    const { prompt, whenBusy, idempotencyKey } = request
+    const { prompt, whenBusy } = request
     const admit = async (idempotency?: IdempotencyDigests): Promise<number> => {
       if (!session.isLive && this.#asOfNow(session.snapshot()).wakeable)
         await this.#resume(session, { isByPrompt: true }, by)
       const content = contentOf(prompt)
       return session.call('prompt', { content, origin: 'prompt', whenBusy, trace: by.trace, idempotency })
     }
-    if (idempotencyKey === undefined) return { turn: await admit() }
-    const find: FindEarlier<number> = (digests) =>
-      earlierPrompt(session, digests, { openedAt: this.#openedAt, now: this.#options.clock.now() })
-    return { turn: await this.#prompted.once(by, `${id} ${idempotencyKey}`, { request, call: admit, find }) }
+    return { turn: await this.#repeated.prompt(session, request, { by, admit }) }
   }
 
   async resume(id: string, request: ResumeRequest, by: Principal): Promise<Session> {

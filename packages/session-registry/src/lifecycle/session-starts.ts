@@ -73,6 +73,14 @@ export class SessionStarts {
     return this.#launch({ ...request, stored: { session, spawn }, origin: { how: 'new' }, by, assertAdmitted })
   }
 
+  /** Goes on with a session that an earlier host has started, and to which it may not have sent the first prompt. */
+  async goOn(session: SessionActor, { prompt }: SpawnAgentRequest, { trace }: Principal): Promise<Session> {
+    const isPrompted = session.turns.count > 0 || session.state.queue.length > 0
+    if (prompt !== undefined && session.isLive && !isPrompted)
+      await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
+    return session.snapshot()
+  }
+
   async fork(old: SessionActor, request: ForkRequest, by: Principal): Promise<Session> {
     const { asker, assertRoom: assertAdmitted } = this.#host
     const roots = await sameRootsOf(old.stored(), asker(by))

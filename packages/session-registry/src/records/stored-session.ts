@@ -1,4 +1,4 @@
-import { asRecord, isRecord, type Json, SESSION_STATUSES } from '@agentproto/contracts'
+import { asRecord, defined, isRecord, type Json, SESSION_STATUSES } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import { budgetSchema } from '@agentproto/contracts/wire'
 
@@ -13,13 +13,12 @@ export function parseStoredSession(value: unknown): StoredSession | undefined {
   if (!isRecord(spawn) || !isRecord(session) || !isSession(session)) return undefined
   // A budget that cannot be read must not become none.
   if (spawn['budget'] !== undefined && !budgetSchema.safeParse(spawn['budget']).success) return undefined
-  const { idempotency, ...start } = spawn
   const record = {
     ...rest,
     session,
     turns,
     requests,
-    spawn: isDigests(idempotency) ? spawn : start,
+    spawn: withReadableDigests(spawn),
     ...(isMeter(meter) && { meter }),
     ...(isKept(kept) && { kept }),
   }
@@ -51,6 +50,11 @@ function isPrompt(value: unknown): boolean {
     flags.every(isFlag) &&
     isDigests(idempotency)
   )
+}
+
+/** Without them a repeat of the start is another start. */
+function withReadableDigests({ idempotency, ...spawn }: Json): Json {
+  return isDigests(idempotency) ? { ...spawn, ...defined({ idempotency }) } : spawn
 }
 
 function isDigests(value: unknown): boolean {

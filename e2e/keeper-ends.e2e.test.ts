@@ -63,11 +63,13 @@ test('16.1 the keeper is frozen for 10 s while its gateway works: all else is se
   const { home, mark, env } = keeping('keeper-frozen')
   const { client, url } = await startDaemon({ home, env })
   const { id } = await client.sessions.start({ adapter: 'demo', cwd: home })
+  const doomed = (await client.sessions.start({ adapter: 'demo', cwd: home })).id
   await client.sessions.prompt(id, { prompt: 'stream 2000 5; ask frozen.txt hello; stream 3' })
   const [agent] = agentsIn(mark.living(), id)
   const keeper = keeperOf(home)
   freeze(keeper)
   const starting = client.sessions.start({ adapter: 'demo', cwd: home })
+  const killed = client.sessions.kill(doomed).then(() => performance.now())
   const until = performance.now() + 10_000
   while (performance.now() < until) {
     const before = performance.now()
@@ -75,6 +77,9 @@ test('16.1 the keeper is frozen for 10 s while its gateway works: all else is se
     expect((await client.sessions.list()).sessions.length).toBeGreaterThan(0)
     expect(performance.now() - before).toBeLessThan(3_000)
   }
+  expect(agentsIn(mark.living(), doomed)).toEqual([])
+  // The keeper's word is not waited for.
+  expect(await killed).toBeLessThan(until)
   process.kill(keeper, 'SIGCONT')
   const asked = await pendingPermission(client, id)
   await client.sessions.answer(id, asked.requestId, { optionId: allowOnce(asked) })

@@ -1,3 +1,5 @@
+import { settlesWithin, systemClock } from '@agentproto/contracts'
+import type { KeptAgent } from '@agentproto/contracts/agent'
 import type { HomeKeeper } from '@agentproto/keeper'
 import type { SessionService } from '@agentproto/contracts/wire'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
@@ -30,7 +32,12 @@ export async function forgetAgent(keeper: HomeKeeper, sessionId: string): Promis
   const recorded = identify(agent.process.pid)?.startTime === agent.process.startTime ? [agent.process] : []
   const marked = findMarkedProcesses(sessionId).filter(({ pid }) => pid !== agent.process.pid)
   await endProcesses([...recorded, ...marked], { termGraceMs: TERM_GRACE_MS })
-  await agent.exit
+  // A keeper that is frozen reports neither: it forgets the agent when it goes on.
+  await settlesWithin(RELEASE_MS, released(agent), systemClock)
+}
+
+async function released(agent: KeptAgent): Promise<void> {
+  await Promise.race([agent.exit, agent.lost])
   await agent.release()
 }
 
@@ -61,6 +68,8 @@ const isClaimed = (sessions: Pick<SessionService, 'get'>, id: string): Promise<b
     () => false,
   )
 
+/** How long the keeper may take to forget an agent of which nothing runs, in milliseconds. */
+const RELEASE_MS = 5_000
 /** From SIGTERM to SIGKILL, in milliseconds. */
 const TERM_GRACE_MS = 2_000
 

@@ -1,10 +1,10 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Clock, Timer } from '@agentproto/contracts'
 import type { Bounds } from './bounds.js'
 import { markedPids, startTimeOf } from './process-identity.js'
 import { Refusal } from './refusal.js'
 import { RetainedStream } from './retained-stream.js'
 import type { Intake } from './retained-stream.js'
+import type { RunningChild } from './spawn-child.js'
 
 export const STREAMS = ['stdin', 'stdout', 'stderr'] as const
 export type StreamName = (typeof STREAMS)[number]
@@ -34,22 +34,19 @@ export class HeldAgent {
   exit: { readonly exitCode: number | null; readonly signal: string | null } | undefined
   readonly streams: Readonly<Record<StreamName, RetainedStream>>
   readonly ended: Record<StreamName, boolean> = { stdin: false, stdout: false, stderr: false }
-  readonly #child: ChildProcessWithoutNullStreams
+  readonly #child: RunningChild
   readonly #options: HeldAgentOptions
-  readonly #pid: number
   readonly #startTime: string
   /** How much of stdin the kernel has taken. */
   #delivered = 0
-  readonly #reported: Record<(typeof OUTPUTS)[number], Intake> = { stdout: 'open', stderr: 'open' }
   #retry: Timer | undefined
 
-  constructor(child: ChildProcessWithoutNullStreams, options: HeldAgentOptions) {
+  constructor(child: RunningChild, options: HeldAgentOptions) {
     this.#child = child
     this.#options = options
     this.key = options.key
     this.facts = options.facts
-    this.#pid = child.pid ?? 0
-    this.#startTime = startTimeOf(this.#pid)
+    this.#startTime = startTimeOf(child.pid)
     const room = { memory: options.bounds.memoryBytes, file: options.bounds.fileBytes }
     const retained = (name: StreamName): RetainedStream => new RetainedStream(room, `${options.path}.${name}`)
     this.streams = { stdin: retained('stdin'), stdout: retained('stdout'), stderr: retained('stderr') }
@@ -69,7 +66,16 @@ export class HeldAgent {
     }
     const streams = { stdin: range('stdin'), stdout: range('stdout'), stderr: range('stderr') }
     const { key, facts, isBusy: busy, exit } = this
-    return { key, pid: this.#pid, startTime: this.#startTime, facts, busy, delivered: this.#delivered, streams, exit }
+    return {
+      key,
+      pid: this.#child.pid,
+      startTime: this.#startTime,
+      facts,
+      busy,
+      delivered: this.#delivered,
+      streams,
+      exit,
+    }
   }
 
   /** Accepts bytes for stdin if the caller knows all that was accepted before. */
@@ -113,7 +119,7 @@ export class HeldAgent {
   signal(name: NodeJS.Signals): boolean {
     if (this.exit) return false
     try {
-      return process.kill(-this.#pid, name)
+      return process.kill(-this.#child.pid, name)
     } catch {
       return false
     }
@@ -143,42 +149,33 @@ export class HeldAgent {
     const pipe = this.#child[name]
     pipe.on('error', () => {}).on('close', () => this.#end(name))
     pipe.on('data', (chunk: Buffer) => {
+      const before = this.streams[name].intake
       this.streams[name].append(chunk)
       this.#options.onBytes(name)
-      // Also when it was paused before: Node resumes the pipes of a process that ended.
-      if (this.streams[name].intake !== 'open') this.#pause(name)
-    })
-  }
-
-  /** The agent is slowed down by its own full pipe. */
-  #pause(name: (typeof OUTPUTS)[number]): void {
-    this.#child[name].pause()
-    this.#report(name)
-    if (this.streams[name].intake !== 'disk') return
-    this.#retry ??= this.#options.clock.after(DISK_RETRY_MS, () => {
-      this.#retry = undefined
-      this.#reopen()
+      this.#follow(name, before)
     })
   }
 
   #reopen(): void {
     for (const name of OUTPUTS) {
       const before = this.streams[name].intake
-      if (before === 'open') continue
-      if (this.streams[name].reopen() !== 'open') {
-        this.#pause(name)
-        continue
-      }
-      this.#child[name].resume()
-      this.#report(name)
+      this.streams[name].reopen()
+      this.#follow(name, before)
     }
   }
 
-  #report(stream: (typeof OUTPUTS)[number]): void {
+  /** Where nothing more is taken in, the agent is slowed down by its own full pipe. */
+  #follow(stream: (typeof OUTPUTS)[number], before: Intake): void {
     const { intake } = this.streams[stream]
-    if (this.#reported[stream] === intake) return
-    this.#reported[stream] = intake
-    this.#options.onEvent({ push: 'intake', key: this.key, stream, intake })
+    if (intake !== before) this.#options.onEvent({ push: 'intake', key: this.key, stream, intake })
+    // Again, when it was paused before: Node resumes the pipes of a process that ended.
+    if (intake !== 'open') this.#child[stream].pause()
+    else if (before !== 'open') this.#child[stream].resume()
+    if (intake !== 'disk') return
+    this.#retry ??= this.#options.clock.after(DISK_RETRY_MS, () => {
+      this.#retry = undefined
+      this.#reopen()
+    })
   }
 
   #end(name: StreamName): void {

@@ -29,7 +29,6 @@ type Operation = (request: Parameters, connection: Connection, body: Buffer) => 
 export class Keeper {
   readonly #options: KeeperOptions
   readonly #agents = new Map<string, HeldAgent>()
-  readonly #spawning = new Map<string, Promise<HeldAgent>>()
   readonly #connections = new Set<Connection>()
   #controller: Connection | undefined
   #orphanMs = Infinity
@@ -97,7 +96,7 @@ export class Keeper {
       return {}
     },
     stop: () => {
-      if (this.#agents.size + this.#spawning.size > 0) throw new Refusal('agents_held', { agents: this.#agents.size })
+      if (this.#agents.size > 0) throw new Refusal('agents_held', { agents: this.#agents.size })
       // After the answer.
       setImmediate(this.#options.onEmpty)
       return {}
@@ -149,12 +148,13 @@ export class Keeper {
 
   #awaitNext(): void {
     const { clock, bounds } = this.#options
-    if (this.#controller || this.#isOrphaned) return this.#isOrphaned ? this.#endIfEmpty() : undefined
+    if (this.#isOrphaned) return this.#endIfEmpty()
+    if (this.#controller) return
     this.#waiting.cancel()
-    const isEmpty = this.#agents.size + this.#spawning.size === 0
-    this.#waiting = isEmpty
-      ? clock.after(bounds.emptyMs, () => this.#endIfEmpty())
-      : clock.after(this.#orphanMs, () => this.#orphan())
+    this.#waiting =
+      this.#agents.size === 0
+        ? clock.after(bounds.emptyMs, () => this.#endIfEmpty())
+        : clock.after(this.#orphanMs, () => this.#orphan())
   }
 
   /** No gateway came: what does not work is ended, and the rest when it has ended. */
@@ -169,26 +169,15 @@ export class Keeper {
   }
 
   #endIfEmpty(): void {
-    if (!this.#controller && this.#agents.size + this.#spawning.size === 0) this.#options.onEmpty()
+    if (!this.#controller && this.#agents.size === 0) this.#options.onEmpty()
   }
 
-  async #spawn(request: Parameters): Promise<object> {
+  #spawn(request: Parameters): object | Promise<object> {
     const key = request.text('key', 256)
     const held = this.#agents.get(key)
     if (held) return { agent: held.describe() }
-    const spawning = this.#spawning.get(key) ?? this.#start(key, request)
-    this.#spawning.set(key, spawning)
-    try {
-      return { agent: (await spawning).describe() }
-    } finally {
-      this.#spawning.delete(key)
-      this.#awaitNext()
-    }
-  }
-
-  async #start(key: string, request: Parameters): Promise<HeldAgent> {
     const { bounds, clock } = this.#options
-    if (this.#agents.size + this.#spawning.size >= bounds.agents) throw new Refusal('agent_limit')
+    if (this.#agents.size >= bounds.agents) throw new Refusal('agent_limit')
     const launch = {
       command: request.text('command'),
       args: request.texts('args'),
@@ -196,7 +185,9 @@ export class Keeper {
       cwd: request.text('cwd'),
     }
     const [marker, facts] = [request.text('marker'), request.text('facts', MAX_FACTS)]
-    const agent: HeldAgent = new HeldAgent(await spawnChild(launch), {
+    const child = spawnChild(launch)
+    if (child instanceof Promise) return child
+    const agent: HeldAgent = new HeldAgent(child, {
       key,
       marker,
       facts,
@@ -210,7 +201,7 @@ export class Keeper {
       },
     })
     this.#agents.set(key, agent)
-    return agent
+    return { agent: agent.describe() }
   }
 
   #forget(agent: HeldAgent): void {

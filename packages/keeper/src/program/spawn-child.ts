@@ -10,27 +10,30 @@ export interface ChildLaunch {
   readonly cwd: string
 }
 
+/** A child has no pid where its program could not be started. */
+export type RunningChild = ChildProcessWithoutNullStreams & { readonly pid: number }
+
 /** Node does not name it. Without it, the folder would have to be readable. */
 const O_PATH = 0o10000000
 
-/** Starts a program directly, in a session and process group of its own. @throws {@link Refusal} with the `errno` */
-export function spawnChild(launch: ChildLaunch): Promise<ChildProcessWithoutNullStreams> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: unknown): void => reject(error instanceof Refusal ? error : spawnFailed(error))
+/**
+ * Starts a program directly, in a session and process group of its own. The system says at once whether it runs.
+ * @throws {@link Refusal} with the `errno`; what Node reports later is returned as a promise that rejects with it
+ */
+export function spawnChild(launch: ChildLaunch): RunningChild | Promise<never> {
+  const { command, args, env } = launch
+  const child = inHeldFolder(launch.cwd, (cwd) => {
     try {
-      const child = inHeldFolder(launch.cwd, (cwd) =>
-        spawn(launch.command, launch.args, { cwd, env: launch.env, stdio: ['pipe', 'pipe', 'pipe'], detached: true }),
-      )
-      child.once('error', failed)
-      child.once('spawn', () => {
-        child.off('error', failed).on('error', () => {})
-        resolve(child)
-      })
+      return spawn(command, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
     } catch (error) {
-      failed(error)
+      throw spawnFailed(error)
     }
   })
+  if (isRunning(child)) return child.on('error', () => {})
+  return new Promise((_, reject) => child.once('error', (error) => reject(spawnFailed(error))))
 }
+
+const isRunning = (child: ChildProcessWithoutNullStreams): child is RunningChild => child.pid !== undefined
 
 /** No link can take the place of the folder between its check and the start; only Linux can do that. */
 function inHeldFolder<T>(path: string, run: (cwd: string) => T): T {

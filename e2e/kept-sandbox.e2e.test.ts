@@ -1,4 +1,5 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -6,8 +7,9 @@ import { catalogPath } from '@agentproto/adapters'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import { startDaemon } from './support/daemon.js'
-import { agentsIn, endedTurns, keepingHome } from './support/kept-agents.js'
+import { agentsIn, endedTurns } from './support/kept-agents.js'
 import { newMark } from './support/marked-processes.js'
+import { temporaryFolder } from './support/temporary-folder.js'
 
 /**
  * What a hostile agent does for the whole turn: it asks for a listed and another host, tries to take the place of the proxy, and
@@ -56,18 +58,29 @@ const PROFILES = {
     `network: { egress: ['${host}'] }\nmounts: [{ source: workspace, at: /workspace, mode: read-write }]\nfs: { deny: [.env] }\n`,
 }
 
-test.each(Object.entries(PROFILES))(
-  '16.3 with %s: kill -9 in the middle of a turn, and the agent is confined as before',
+const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+const [ALONE, FILES] = ['a network block alone', 'mounts and what fs denies'] as const
+const cases = [
+  { name: ALONE, user: 'its own user', through: [] },
+  { name: FILES, user: 'its own user', through: [] },
+  ...(process.getuid?.() === 0 ? [{ name: ALONE, user: 'nobody', through: NOBODY }] : []),
+]
+
+test.each(cases)(
+  '16.3 an agent of $user with $name: kill -9 in the middle of a turn, and it is confined as before',
   needs('linux', 'bwrap'),
-  async (name, profile) => {
+  async ({ name, through }) => {
     const [listed, other] = [await httpServer(), await httpServer()]
-    const { home, own, cwd } = confinedHome(profile(new URL(listed).host))
+    const parent = through.length > 0 ? sharedFolder() : temporaryFolder('confined')
+    const { home, own, cwd } = confinedHome(parent, PROFILES[name](new URL(listed).host))
     writeFileSync(join(cwd, 'probe.mjs'), PROBE)
     // Without a block of files, those of the host are the agent's to read.
-    writeFileSync(join(cwd, '.env'), name.includes('denies') ? 'secret' : '')
+    writeFileSync(join(cwd, '.env'), name === FILES ? 'secret' : '')
+    if (through.length > 0) execFileSync('chown', ['-R', '65534:65534', home])
     const rounds = (): readonly Round[] => roundsIn(cwd)
     const mark = newMark()
-    const first = await startDaemon({ home, env: mark.env })
+    const env = { TMPDIR: home, ...mark.env }
+    const first = await startDaemon({ home, through, env })
     const { id, sandbox } = await first.client.sessions.start({ adapter: 'demo', cwd, permissionMode: 'approve-all' })
     expect(sandbox).toEqual({ provider: 'local', enforced: true })
     expect(await first.client.sessions.get(id)).toMatchObject({ kept: true, warnings: [] })
@@ -79,7 +92,7 @@ test.each(Object.entries(PROFILES))(
     const before = rounds().length
     expect(agentsIn(mark.living(), id)).toEqual(expect.arrayContaining([...agents]))
 
-    const { client } = await startDaemon({ home, env: mark.env })
+    const { client } = await startDaemon({ home, through, env })
     expect(agentsIn(mark.living(), id)).toEqual(expect.arrayContaining([...agents]))
     expect(await client.sessions.get(id)).toMatchObject({ status: 'running', kept: true, sandbox, warnings: [] })
     await expect.poll(() => rounds().length, { timeout: 30_000 }).toBeGreaterThan(before + 3)
@@ -99,7 +112,7 @@ test(
   '16.6 the keeper and the gateway of a confined agent are killed: it is gone, and the session can be resumed',
   needs('linux', 'bwrap'),
   async () => {
-    const { home, own, cwd } = confinedHome(PROFILES['a network block alone']('example.test'))
+    const { home, own, cwd } = confinedHome(temporaryFolder('confined'), PROFILES[ALONE]('example.test'))
     const mark = newMark()
     const first = await startDaemon({ home, env: mark.env })
     const { id } = await first.client.sessions.start({ adapter: 'demo', cwd, permissionMode: 'approve-all' })
@@ -123,16 +136,32 @@ test(
   },
 )
 
+interface Home {
+  readonly home: string
+  /** agentproto's own folder. */
+  readonly own: string
+  readonly cwd: string
+}
+
 /** A home whose gateway keeps agents, and whose demo agent is confined. */
-function confinedHome(profile: string): { readonly home: string; readonly own: string; readonly cwd: string } {
-  const home = keepingHome('confined')
+function confinedHome(home: string, profile: string): Home {
   const [own, cwd] = [join(home, '.agentproto'), join(home, 'work')]
-  for (const folder of [cwd, join(own, 'adapters')]) mkdirSync(folder, { mode: 0o700 })
+  mkdirSync(join(own, 'adapters'), { recursive: true, mode: 0o700 })
+  mkdirSync(cwd)
+  const config = JSON.stringify({ keeper: true, checkpoints: { enabled: false } })
+  writeFileSync(join(own, 'config.json'), config, { mode: 0o600 })
   cpSync(join(catalogPath, 'demo'), join(own, 'adapters/demo'), { recursive: true })
   const file = join(own, 'adapters/demo/SANDBOX.md')
   const local = /^provider: local\n/m
   writeFileSync(file, readFileSync(file, 'utf8').replace(local, `provider: local\n${profile}`))
   return { home, own, cwd }
+}
+
+/** Another user cannot go through the folder of the run. */
+function sharedFolder(): string {
+  const folder = mkdtempSync('/tmp/agentproto-e2e-nobody-')
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
+  return folder
 }
 
 /** @param line of a living process */

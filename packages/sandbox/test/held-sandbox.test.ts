@@ -108,8 +108,9 @@ test(
       (egress) => (renameSync(egress, `${egress}-real`), symlinkSync(`${egress}-real`, egress)),
       (egress) => (rmSync(join(egress, 'proxy')), mkdirSync(join(egress, 'proxy/full'), { recursive: true })),
     ]
+    const answers: Promise<string>[] = []
     for (const damage of cases) {
-      const { other, parent, confined, ask } = await asking()
+      const { listed, other, parent, confined, ask } = await asking()
       expect(await ask(other)).toBe('403')
       await confined.kept?.leave()
       damage(join(parent, readdirSync(parent)[0] ?? '', 'egress'))
@@ -189,6 +190,16 @@ test('16.3 a registered provider outlives its host only where it says how', asyn
   await expect(sandboxes.holdAgain({ provider: 'once', facts: {} }, waiting())).rejects.toMatchObject({
     code: 'sandbox_unavailable',
   })
+})
+
+test('16.3 the flags of node-permission need no host', async () => {
+  const script = join(folder(), 'script.mjs')
+  writeFileSync(script, '')
+  const request = requestOf(folder(), [process.execPath, script], { folder: folder() })
+  const profile = profileOf({ provider: 'node-permission', fs: { read: ['/usr/**'], write: [], deny: [] } })
+  const { launch, endsWithHost, kept } = await createSandboxes().confine(profile, request)
+  expect(launch.args).not.toEqual(request.launch.args)
+  expect([endsWithHost, kept]).toEqual([undefined, undefined])
 })
 
 test('16.3 a launch removes what an earlier launch of its session has left', needs('linux', 'bwrap'), async () => {

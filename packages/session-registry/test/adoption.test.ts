@@ -483,11 +483,10 @@ test('16.3 children keep their parents, and what they may do', async () => {
   const [parent, child, grandchild] = await family(killed)
   const before = await Promise.all([child, grandchild].map((id) => killed.registry.get(id)))
   const registry = await killed.restart()
-  for (const { id, parentSessionId, rootSessionId, depth, delegation, expiresAt } of before)
-    expect(await registry.get(id)).toMatchObject({
-      status: 'running',
-      ...{ parentSessionId, rootSessionId, depth, delegation, expiresAt },
-    })
+  for (const { id, parentSessionId, rootSessionId, depth, delegation, expiresAt } of before) {
+    const same = { parentSessionId, rootSessionId, depth, delegation, expiresAt }
+    expect(await registry.get(id)).toMatchObject({ status: 'running', ...same })
+  }
   await expect(registry.spawn({ adapter: 'fake' }, asAgent(grandchild))).rejects.toMatchObject({
     code: 'max_depth_exceeded',
   })

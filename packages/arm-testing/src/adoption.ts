@@ -25,12 +25,13 @@ export function testAdoption(subject: ArmSubject): void {
     await first.turn('echo', 'one')
     const next = await adopt()
     expect(next.process).toEqual(first.connection.process)
-    expect(next.session.mark).toBe(first.sink.signals.length)
-    expect(next.session.begin()).toBeUndefined()
+    const known = first.sink.signals.slice(0, next.session.mark)
+    // The last turn is emitted again where its end is not acknowledged yet.
+    await next.session.begin()?.done
     await next.session.caughtUp
+    expect([...known, ...next.sink.signals]).toEqual(first.sink.signals)
     expect(next.session.agentSessionId).toBe(first.session.agentSessionId)
     expect(textOf(await next.turn('remember'))).toBe('echo one|remember')
-    expect(textOf(next.sink.signals)).toBe('echo one|remember')
   })
 
   on('hang', 'a turn that runs is emitted again from its prompt, and can be cancelled', async ({ first, adopt }) => {

@@ -41,9 +41,9 @@ async function start(): Promise<void> {
   const options = { secret, ...optionsFrom(given), clock }
   const keeper = new Keeper({ ...options, onEmpty: () => process.exit() })
   server.on('connection', (socket) => keeper.accept(socket))
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => void keeper.endAll().then(() => process.exit()))
-  watchSocket(socketName(number), () => void keeper.endAll().then(() => process.exit()))
+  const endAll = (): void => void keeper.endAll().then(() => process.exit())
+  process.on('SIGTERM', endAll).on('SIGINT', endAll)
+  watchSocket(socketName(number), endAll)
   say('ready')
 }
 

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net'
 import { AgentprotoError, asNumber, asRecord, asString } from '@agentproto/contracts'
 import type { KeptLoss } from '@agentproto/contracts/agent'
 import { type Dialect, NEWEST } from './dialects.js'
-import { BrokenFrame, encodeFrame, FrameReader, PEER_LIMITS } from './program/frames.js'
+import { encodeFrame, FrameReader, PEER_LIMITS } from './program/frames.js'
+import { Refusal } from './program/refusal.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -75,7 +76,7 @@ export class WireConnection {
     try {
       for (const { header, body } of this.#frames.push(chunk)) this.#handle(this.dialect.frame(asRecord(header)), body)
     } catch (error) {
-      if (!(error instanceof BrokenFrame)) throw error
+      if (!(error instanceof Refusal)) throw error
       this.close('the keeper sent what is no frame')
     }
   }

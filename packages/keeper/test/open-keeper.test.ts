@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { openKeeper } from '@agentproto/keeper'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
@@ -129,6 +129,12 @@ test('16.1 a planted socket with a number that no keeper has is passed over, and
     await opened({ folder })
     expect(readdirSync(folder)).toContain('1.sock')
   }
+  const odd = keeperFolder()
+  mkdirSync(`${odd}/5.sock/full`, { recursive: true, mode: 0o700 })
+  symlinkSync('/nowhere', `${odd}/7.sock`)
+  const keeper = await opened({ folder: odd })
+  expect(await keeper.list()).toEqual([])
+  expect(readdirSync(odd).toSorted()).toEqual(['5.sock', '8.sock', 'secret'])
   const folder = keeperFolder()
   mkdirSync(folder, { mode: 0o700 })
   writeFileSync(`${folder}/999999999.sock`, '')

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Timer } from '@agentproto/contracts'
-import { BrokenFrame, encodeFrame, FrameReader, PEER_LIMITS, STRANGER_LIMITS } from './frames.js'
+import { encodeFrame, FrameReader, PEER_LIMITS, STRANGER_LIMITS } from './frames.js'
 import type { Frame } from './frames.js'
 import type { HeldAgent, StreamName } from './held-agent.js'
 import { Parameters, Refusal } from './refusal.js'
@@ -106,7 +106,7 @@ export class Connection {
         this.#handle(frame)
       }
     } catch (error) {
-      this.close({ push: 'closed', code: error instanceof BrokenFrame ? error.code : codeOf(error) })
+      this.close({ push: 'closed', code: codeOf(error) })
     } finally {
       this.#socket.uncork()
     }

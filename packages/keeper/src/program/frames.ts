@@ -1,3 +1,5 @@
+import { Refusal } from './refusal.js'
+
 /**
  * Frames of the wire (docs/keeper.md): two lengths, a header in JSON, and bytes as they are. They are the same in every version
  * of the wire, so that both sides can always say which versions they speak.
@@ -18,16 +20,6 @@ export interface FrameLimits {
 export const STRANGER_LIMITS: FrameLimits = { header: 4 << 10, body: 0 }
 /** A spawn has its environment in the header, a write up to one line of a protocol in the body. */
 export const PEER_LIMITS: FrameLimits = { header: 8 << 20, body: 64 << 20 }
-
-/** The stream cannot be read any further. */
-export class BrokenFrame extends Error {
-  readonly code: 'bad_frame' | 'frame_too_large'
-
-  constructor(code: 'bad_frame' | 'frame_too_large') {
-    super(code)
-    this.code = code
-  }
-}
 
 const LENGTHS = 8
 const NOTHING = Buffer.alloc(0)
@@ -55,14 +47,14 @@ export class FrameReader {
     this.limits = limits
   }
 
-  /** @throws {@link BrokenFrame} */
+  /** @throws {@link Refusal} when the stream cannot be read any further */
   *push(chunk: Buffer): Generator<Frame> {
     this.#chunks.push(chunk)
     this.#size += chunk.length
     while (this.#size >= this.#wanted) {
       const bytes = this.#chunks.length === 1 ? chunkOf(this.#chunks) : Buffer.concat(this.#chunks)
       const [header, body] = [bytes.readUInt32BE(0), bytes.readUInt32BE(4)]
-      if (header > this.limits.header || body > this.limits.body) throw new BrokenFrame('frame_too_large')
+      if (header > this.limits.header || body > this.limits.body) throw new Refusal('frame_too_large')
       const end = LENGTHS + header + body
       const isWhole = bytes.length >= end
       this.#keep(isWhole ? bytes.subarray(end) : bytes, isWhole ? LENGTHS : end)
@@ -86,6 +78,6 @@ function parse(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString('utf8'))
   } catch {
-    throw new BrokenFrame('bad_frame')
+    throw new Refusal('bad_frame')
   }
 }

@@ -8,6 +8,7 @@ import {
   readFileSync,
   readSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { connect } from 'node:net'
@@ -83,7 +84,13 @@ function linked(from: string, to: string): boolean {
 
 function tidied(number: number): number {
   const older = (name: string): boolean => numberOf(name) > 0 && numberOf(name) < number
-  for (const name of readdirSync('.').filter(older)) rmSync(name, { force: true })
+  for (const name of readdirSync('.').filter(older)) {
+    try {
+      unlinkSync(name)
+    } catch {
+      // It is no socket, and does no harm.
+    }
+  }
   return number
 }
 

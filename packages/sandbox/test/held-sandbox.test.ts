@@ -118,7 +118,10 @@ test(
       expect(warnings).toEqual([
         expect.stringMatching(/^The agent has no network: its proxy cannot be opened again: E/),
       ])
+      answers.push(ask(listed))
     }
+    // The agent waits for a while in vain.
+    expect(await Promise.all(answers)).toEqual(cases.map(() => 'cut'))
   },
 )
 

@@ -32,6 +32,6 @@ test('16 chaos: agents outlive a gateway that is killed at random moments, and t
     '5',
   ])
   expect(stdout).toMatch(
-    /^kept: 8 kills \(\d+ in the boot\), 4 agents, \d+ turns, \d+ requests, \d{3,} events, 0 repairs, 0 faults/m,
+    /^kept: 8 ends \(\d+ in the boot, \d+ restarts\), 4 agents, \d+ turns, \d+ requests, \d{3,} events, 0 repairs, 0 faults/m,
   )
 }, 240_000)

@@ -44,8 +44,19 @@ export async function startDaemon(root, { port = 0, onPrinted = () => undefined 
       return answer
     },
     async crash() {
-      child.kill('SIGKILL')
+      kill(servingPid(home, child.pid), 'SIGKILL')
       await exited
+    },
+    /** Ends it without its agents. */
+    async leave() {
+      child.kill('SIGQUIT')
+      await exited
+    },
+    /** As by `agentproto restart`: it starts again in its place. */
+    async restart() {
+      const before = servingPid(home, child.pid)
+      child.kill('SIGUSR2')
+      while (servingPid(home, before) === before) await Promise.race([pause(25), failed])
     },
     async stop() {
       child.kill('SIGTERM')
@@ -54,14 +65,33 @@ export async function startDaemon(root, { port = 0, onPrinted = () => undefined 
   }
 }
 
-/** Starts a gateway, and kills it after the given milliseconds. */
-export async function crashAtBoot(root, ms, { port = 0 } = {}) {
+/** The gateway of a home; one that was restarted is a child of the process that was started first. */
+function servingPid(home, known) {
+  try {
+    return JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')).pid
+  } catch {
+    return known
+  }
+}
+
+function kill(pid, signal) {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Starts a gateway, and ends it after the given milliseconds. */
+export async function crashAtBoot(root, ms, { port = 0, signal = 'SIGKILL' } = {}) {
   const child = launch(root, join(root, 'home'), port)
   const exited = once(child, 'exit')
   child.stdout.resume()
   child.stderr.resume()
-  await new Promise((resolve) => setTimeout(resolve, ms))
-  child.kill('SIGKILL')
+  await pause(ms)
+  child.kill(signal)
   await exited
 }
 
@@ -99,7 +129,7 @@ export async function callUntilAnswered(current, { method, path, body }) {
     } catch (error) {
       // Without a code there was no answer: the gateway has ended, or has not started yet.
       if (error.code !== undefined && error.code !== 'shutting_down' && !isNetworkCode(error.code)) throw error
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await pause(50)
     }
   }
 }

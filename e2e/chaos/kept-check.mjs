@@ -75,6 +75,7 @@ class TurnsCheck {
     if (reason === 'cancelled' && this.#user.maybeCut.has(token)) return
     if (reason !== 'end_turn') this.#fault(`turn ${turn} (${token}) ended as ${reason}: ${error?.message}`)
     const kind = kindOf(token)
+    if (!this.#calm.has(kind)) return
     const [expected, given] = [JSON.stringify(this.#calm.get(kind)), JSON.stringify(this.#content.lanes())]
     if (expected !== given) this.#fault(`turn ${turn} (${token}) is not as usual: ${firstDifference(expected, given)}`)
     if (WRITES.has(kind)) this.#checkFile(token)

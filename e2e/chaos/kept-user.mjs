@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { callUntilAnswered } from './daemon.mjs'
-import { KIND_NAMES, KINDS, tokenOf } from './prompts.mjs'
+import { DELEGATION, KIND_NAMES, KINDS, tokenOf } from './prompts.mjs'
 
 let tokens = 0
 
@@ -15,17 +15,23 @@ export class KeptUser {
   model
   #isFinished = false
 
-  static async start({ current, root, name, random, fault }) {
+  static async start({ current, root, name, random, fault, delegates }) {
     const cwd = join(root, name)
     if (!existsSync(cwd)) mkdirSync(cwd)
-    const { id } = await current().call('POST', '/sessions/agent', { adapter: 'demo', cwd, label: name })
-    return new KeptUser({ current, id, cwd, random, fault })
+    const { id } = await current().call('POST', '/sessions/agent', {
+      adapter: 'demo',
+      cwd,
+      label: name,
+      ...(delegates ? { delegation: { maxChildren: 60 } } : {}),
+    })
+    return new KeptUser({ current, id, cwd, random, fault, delegates })
   }
 
-  constructor({ current, id, cwd, random, fault }) {
+  constructor({ current, id, cwd, random, fault, delegates }) {
     Object.assign(this, { id, cwd })
     this.current = current
     this.random = random
+    this.kinds = delegates ? ['delegate', ...KIND_NAMES] : KIND_NAMES
     this.fault = fault
   }
 
@@ -49,9 +55,9 @@ export class KeptUser {
   }
 
   async #prompt(whenBusy) {
-    const kind = KIND_NAMES[Math.floor(this.random() * KIND_NAMES.length)]
+    const kind = this.kinds[Math.floor(this.random() * this.kinds.length)]
     const token = tokenOf((tokens += 1), kind)
-    const body = { prompt: KINDS[kind](token), whenBusy, idempotencyKey: token }
+    const body = { prompt: (KINDS[kind] ?? DELEGATION)(token), whenBusy, idempotencyKey: token }
     try {
       const { turn } = await this.#call('POST', '/prompt', body)
       this.accepted.set(token, turn)
@@ -80,6 +86,13 @@ export class KeptUser {
     } catch (error) {
       this.fault(`${this.id}: ${model} was refused: ${error.message}`)
     }
+  }
+
+  /** What was set last is what the session has. */
+  async checkModel() {
+    const { config } = await this.#call('GET', '')
+    if (this.model !== undefined && config.modelId !== this.model)
+      this.fault(`${this.id}: the model is ${config.modelId} in place of ${this.model}`)
   }
 
   async #ended(turn) {

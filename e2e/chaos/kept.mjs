@@ -1,10 +1,10 @@
-// Kills the gateway at random moments while its agents stream, ask and run tools, and checks that the agents and their
+// Kills and restarts the gateway at random moments while its agents stream, ask and run tools, and checks that the agents and their
 // sessions go on as if nothing had happened: the same processes, each turn with the content that it has without a kill,
 // each request answered to an agent that waited, each event once and in order, and no process left at the end.
 //
 //   node e2e/chaos/kept.mjs --kills 300 --agents 20 [--minutes 30] [--seed 1]
 //
-// The last line is `kept: 300 kills (60 in the boot), 20 agents, 1234 turns, 300 requests, 123456 events, 0 repairs, 0 faults`;
+// The last line is `kept: 300 ends (60 in the boot, 40 restarts), 20 agents, 1234 turns, 300 requests, 123456 events, 0 repairs, 0 faults`;
 // the exit code is 1 when there are faults.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,6 +39,10 @@ const random = seededRandom(Number(values.seed))
 
 /** Of the ends of a gateway, the part that comes while it starts and adopts. */
 const BOOT_KILLS = 0.3
+/** Of the others, the part that are restarts in place; as many are ends that leave the agents. */
+const RESTARTS = 0.15
+/** One user in this many has an agent that delegates. */
+const DELEGATES = 7
 
 const root = mkdtempSync(join(tmpdir(), 'agentproto-kept-'))
 mkdirSync(join(root, 'home'), { mode: 0o700 })
@@ -49,7 +53,7 @@ const fault = (what) => {
   console.error(`after kill ${done}: ${what}`)
 }
 const problems = []
-const counts = { inBoot: 0, events: 0, turns: 0, repairs: 0 }
+const counts = { inBoot: 0, restarts: 0, events: 0, turns: 0, repairs: 0 }
 let done = 0
 let bootMs = 1_000
 const port = await freePort()
@@ -64,7 +68,9 @@ try {
   const calm = await calmTurns(daemon, root)
   const users = []
   for (let i = 0; i < agentCount; i += 1)
-    users.push(await KeptUser.start({ current, root, name: `agent-${i}`, random, fault }))
+    users.push(
+      await KeptUser.start({ current, root, name: `agent-${i}`, random, fault, delegates: i % DELEGATES === 1 }),
+    )
   const followers = users.map(({ id }) => followSession(id, current))
   const pids = new Map(users.map(({ id }) => [id, agentPids(root, id)]))
   const working = users.map((user) => user.work())
@@ -73,16 +79,23 @@ try {
 
   while (done < kills && Date.now() < until) {
     await pause(random() * 2_000)
-    await daemon.crash()
+    const how = random()
     done += 1
-    while (done < kills && random() < BOOT_KILLS) {
-      await crashAtBoot(root, random() * bootMs * 1.2, options)
-      done += 1
-      counts.inBoot += 1
+    if (how < RESTARTS) {
+      counts.restarts += 1
+      await daemon.restart()
+    } else {
+      await (how < 2 * RESTARTS ? daemon.leave() : daemon.crash())
+      while (done < kills && random() < BOOT_KILLS) {
+        const signal = random() < 0.8 ? 'SIGKILL' : 'SIGQUIT'
+        await crashAtBoot(root, random() * bootMs * 1.2, { port, signal })
+        done += 1
+        counts.inBoot += 1
+      }
+      const began = Date.now()
+      daemon = await startDaemon(root, options)
+      bootMs = Date.now() - began
     }
-    const began = Date.now()
-    daemon = await startDaemon(root, options)
-    bootMs = Date.now() - began
     for (const { id } of users) await checkAgent(daemon, id, pids)
     if (done % 10 === 0) console.error(`${done} kills, ${faults.length} faults, boot in ${bootMs} ms`)
   }
@@ -92,6 +105,7 @@ try {
   const answered = await responder.stop()
   for (const { id } of users) await checkAgent(daemon, id, pids)
   for (const [index, user] of users.entries()) {
+    await user.checkModel()
     await daemon.call('POST', `/sessions/${user.id}/kill`, {})
     const checked = await checkKeptLog(daemon, { user, follower: followers[index], calm, answered }, fault)
     counts.events += checked.events
@@ -102,7 +116,7 @@ try {
   await untilNoneIsLeft()
   console.error(problems.join('').slice(-4_000))
   console.log(
-    `kept: ${done} kills (${counts.inBoot} in the boot), ${agentCount} agents, ${counts.turns} turns, ` +
+    `kept: ${done} ends (${counts.inBoot} in the boot, ${counts.restarts} restarts), ${agentCount} agents, ${counts.turns} turns, ` +
       `${answered.size} requests, ${counts.events} events, ${counts.repairs} repairs, ${faults.length} faults (seed ${values.seed})`,
   )
   process.exitCode = faults.length === 0 ? 0 : 1

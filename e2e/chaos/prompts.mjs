@@ -17,6 +17,9 @@ export const KINDS = {
   garbage: (token) => `garbage ${token}; stream 10 5; ${token}`,
   loop: (token) => `loop 2; plan; ${token}`,
 }
+/** What an agent does with a child depends on whether the gateway is there. */
+export const DELEGATION = (token) => `delegate stream 40 20 | hello; ${token}`
+
 export const KIND_NAMES = Object.keys(KINDS)
 
 /** Prompts whose agents write a file with the token when they are allowed to. */

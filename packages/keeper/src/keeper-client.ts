@@ -42,6 +42,9 @@ export class ConnectedKeeper implements HomeKeeper {
   readonly #clock: Clock
   readonly #agents = new Map<string, ConnectedAgent>()
   #queueBytes = 0
+  /** The list that is under way for those who adopt, and the keys that they want of it. */
+  #adoption: Promise<ReadonlyMap<string, KeptAgent>> | undefined
+  #wanted = new Set<string>()
 
   /** Undefined when no keeper is alive, or it ends just now. */
   static async connect(
@@ -88,11 +91,10 @@ export class ConnectedKeeper implements HomeKeeper {
     }
   }
 
-  adopt(key: string): Promise<KeptAgent | undefined> {
-    return this.#ask({ op: 'list' }, (answer) => {
-      const found = agentsIn(answer).find((agent) => agent['key'] === key)
-      return found && this.#connected(found)
-    })
+  async adopt(key: string): Promise<KeptAgent | undefined> {
+    this.#adoption ??= this.#connectWanted()
+    this.#wanted.add(key)
+    return (await this.#adoption).get(key)
   }
 
   list(): Promise<readonly ListedAgent[]> {
@@ -124,6 +126,20 @@ export class ConnectedKeeper implements HomeKeeper {
       this.info = { pid: pid ?? 0, wire: wire ?? 0, build: build ?? '' }
       this.#queueBytes = asNumber(answer['queueBytes']) ?? 0
     })
+  }
+
+  /** A gateway that starts wants many agents at once: one list has them all. */
+  async #connectWanted(): Promise<ReadonlyMap<string, KeptAgent>> {
+    const wanted = (this.#wanted = new Set())
+    try {
+      return await this.#ask({ op: 'list' }, (answer) => {
+        this.#adoption = undefined
+        const found = agentsIn(answer).filter((agent) => wanted.has(asString(agent['key']) ?? ''))
+        return new Map(found.map((agent) => this.#connected(agent)).map((agent) => [agent.key, agent]))
+      })
+    } finally {
+      if (this.#wanted === wanted) this.#adoption = undefined
+    }
   }
 
   /** From here on in the version that the keeper chose. */

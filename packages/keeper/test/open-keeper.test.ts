@@ -121,6 +121,18 @@ test('16.5 a keeper whose wire is not spoken and that ends, since it holds nothi
   expect(asked).toHaveLength(3)
 })
 
+test('16 speed: agents that are adopted at the same time are in one list, later ones in another', async () => {
+  const folder = keeperFolder()
+  const agents = ['a', 'b', 'c'].map((key, at) => ({ key, pid: at + 1 }))
+  const asked = await imaginedKeeper(folder, { wires: [1], answers: { list: { agents } } })
+  const keeper = await ConnectedKeeper.connect({ folder, orphanMs: DAY }, 'controller')
+  onTestFinished(() => keeper?.close())
+  const adopted = await Promise.all(['a', 'c', 'unknown'].map((key) => keeper?.adopt(key)))
+  expect(adopted.map((agent) => agent?.process.pid)).toEqual([1, 3, undefined])
+  expect(await keeper?.adopt('b')).toMatchObject({ key: 'b' })
+  expect(asked.map(({ op }) => op)).toEqual(['hello', 'list', 'list'])
+})
+
 test('16.1 a planted socket with a number that no keeper has is passed over, and the highest is refused by its name', async () => {
   for (const name of ['999999999999999.sock', '0.sock', '007.sock', '-1.sock', '1e3.sock', `${'9'.repeat(200)}.sock`]) {
     const folder = keeperFolder()

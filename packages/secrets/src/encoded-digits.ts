@@ -14,7 +14,10 @@ function digits(bytes: readonly (readonly number[])[], alphabet: readonly string
   for (let bit = from; bit + width <= bytes.length * 8; bit += width) {
     const [first = [], second = [0]] = bytes.slice(bit >> 3, (bit >> 3) + 2)
     const shift = 16 - (bit & 7) - width
-    const values = first.flatMap((high) => second.map((low) => (((high << 8) | low) >> shift) & (alphabet.length - 1)))
+    const inDigit = (byte: number): number => (byte >> shift) & (alphabet.length - 1)
+    // The few values of each byte's part, before they are combined: this runs at each start of a gateway.
+    const [highs, lows] = [new Set(first.map((byte) => inDigit(byte << 8))), new Set(second.map(inDigit))]
+    const values = [...highs].flatMap((high) => [...lows].map((low) => high | low))
     found.push([...new Set(values)].map((value) => alphabet[value]).join(''))
   }
   return found

@@ -12,13 +12,12 @@ interface SdkLinkOptions extends Pick<ArmConnectOptions, 'client' | 'clock'> {
 }
 
 /**
- * The client of the official SDK, fed with objects: it negotiates the protocol.
- * Its time limit of 60 s a request, its schemas and its process handling are not used for turns. Imported while the agent
- * boots, which takes longer.
+ * The client of the official SDK, fed with objects: it negotiates the protocol. Its time limit of 60 s a request, its schemas
+ * and its process handling are not used for turns. Imported while the agent boots, which takes longer; an agent that another
+ * host has started needs none of it.
  */
 export class SdkLink {
   readonly #options: SdkLinkOptions
-  readonly #client: Promise<Client>
   /** Ids that the SDK waits for. */
   readonly #waiting = new Set<unknown>()
   #transport: Transport | undefined
@@ -29,9 +28,7 @@ export class SdkLink {
 
   constructor(options: SdkLinkOptions) {
     this.#options = options
-    this.#client = create(options.client)
-    // The caller of `initialize` receives the errors; there may be none yet.
-    this.#client.catch(() => {})
+    // The caller of `initialize` receives the error; there may be none yet.
     this.#gone.catch(() => {})
   }
 
@@ -64,7 +61,7 @@ export class SdkLink {
   }
 
   async #shake(): Promise<ServerInfo> {
-    const client = await this.#client
+    const client = await create(this.#options.client)
     this.#transport = this.#feed()
     // Our own limit is the one that counts.
     await client.connect(this.#transport, { timeout: 2 ** 31 - 1 })

@@ -173,6 +173,11 @@ function kill({ controller, host }: Pick<Running, 'controller' | 'host'>): void 
   host.isKilled = true
 }
 
+/** All that the agent said is acknowledged: this comes a moment after a turn. */
+async function rested({ agent }: Running, { acknowledged }: Controller): Promise<void> {
+  await expect.poll(() => acknowledged.at(-1)?.stdout, { interval: 1 }).toBe(agent.said().length)
+}
+
 interface Uninterrupted {
   readonly reported: AgentSignal[]
   readonly opened: number
@@ -333,8 +338,8 @@ test('16.a3 MCP: a question that its host has not asked is not taken for one tha
 test('16.a3 MCP: that an agent has not named its conversation is reported once, in each turn', async () => {
   const run = await running(ALLOW, { isNameless: true })
   await run.session.send(PROMPT)
-  await quiet()
-  run.controller.readable = (run.controller.acknowledged.at(-1)?.stdout ?? 0) + 300
+  await rested(run, run.controller)
+  run.controller.readable = run.agent.said().length + 300
   void run.session.send(PROMPT)
   await quiet()
   kill(run)
@@ -352,7 +357,7 @@ test('16.a3 MCP: an agent that cannot go on with its conversation is not asked t
   await expect.poll(() => run.log.signals.at(-1)?.type).toBe('error')
   await run.session.cancel()
   await expect.poll(() => run.log.signals.at(-1)).toMatchObject(CANCELLED)
-  await quiet()
+  await rested(run, run.controller)
   kill(run)
   const later = await adopt(run, ALLOW)
   expect(later.session.begin()).toBeUndefined()
@@ -371,7 +376,7 @@ test('16.a3 MCP: two turns, each adopted in its middle; ids go on, and late answ
   kill(run)
   const second = await adopt(run, ALLOW)
   await second.session.begin()?.done
-  await quiet()
+  await rested(run, second.controller)
   // What the second host emitted is stored now, as its registry would have it.
   run.log.signals.splice(second.session.mark, Infinity, ...second.host.emitted)
   second.controller.readable = (second.controller.acknowledged.at(-1)?.stdout ?? 0) + 500

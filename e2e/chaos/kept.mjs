@@ -86,12 +86,7 @@ try {
       await daemon.restart()
     } else {
       await (how < 2 * RESTARTS ? daemon.leave() : daemon.crash())
-      while (done < kills && random() < BOOT_KILLS) {
-        const signal = random() < 0.8 ? 'SIGKILL' : 'SIGQUIT'
-        await crashAtBoot(root, random() * bootMs * 1.2, { port, signal })
-        done += 1
-        counts.inBoot += 1
-      }
+      await endInBoots()
       const began = Date.now()
       daemon = await startDaemon(root, options)
       bootMs = Date.now() - began
@@ -127,6 +122,16 @@ try {
 } finally {
   if (!values.keep) rmSync(root, { recursive: true, force: true })
   else console.error(root)
+}
+
+/** Starts gateways that are ended while they start, none or several in a row. */
+async function endInBoots() {
+  while (done < kills && random() < BOOT_KILLS) {
+    const signal = random() < 0.8 ? 'SIGKILL' : 'SIGQUIT'
+    await crashAtBoot(root, random() * bootMs * 1.2, { port, signal })
+    done += 1
+    counts.inBoot += 1
+  }
 }
 
 /** A session is still running, and its agent is the process with which it began. */

@@ -36,7 +36,7 @@ async function takeOver([first, ...others]) {
     if (!keeper.program.startsWith(first)) throw new Error(`the keeper is of ${keeper.program}`)
     for (const [round, next] of others.entries()) {
       const before = await lookAt(gateway, { asking, streaming })
-      gateway = await replace(gateway, next, home)
+      gateway = await replace(gateway, next, { home, round })
       const after = await lookAt(gateway, { asking, streaming })
       equal(after, before, 'what a session is')
       equal(keeperOf(home), keeper, 'the keeper and its agents')
@@ -148,13 +148,15 @@ async function allEvents(gateway, id) {
 const reasons = (events) => events.filter(({ type }) => type === 'turn-end').map(({ reason }) => reason)
 const textOf = (events) => events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
 
-async function replace(gateway, next, home) {
-  await gateway.crash()
+/** The first time it is killed; the second time it is asked to leave its agents, where it can. */
+async function replace(gateway, next, { home, round }) {
+  await (round < 2 ? gateway.crash() : gateway.leave())
   return serve(next, home)
 }
 
 async function serve(folder, home) {
-  const child = spawn(process.execPath, [join(folder, 'bin/agentproto.mjs'), 'serve', '--port', '0'], {
+  const cli = join(folder, 'bin/agentproto.mjs')
+  const child = spawn(process.execPath, [cli, 'serve', '--port', '0'], {
     cwd: home,
     env: environment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -174,8 +176,20 @@ async function serve(folder, home) {
     printed: () => printed,
     stop: () => end('SIGTERM'),
     crash: () => end('SIGKILL'),
+    leave: () => (canLeave(cli) ? leave(cli, { home, exited }) : end('SIGKILL')),
   }
 }
+
+const canLeave = (cli) => run(cli, ['stop', '--help']).stdout.includes('--keep-agents')
+
+async function leave(cli, { home, exited }) {
+  const { status, stderr } = run(cli, ['stop', '--keep-agents'], home)
+  if (status !== 0) throw new Error(`stop --keep-agents failed:\n${stderr}`)
+  await exited
+}
+
+const run = (cli, words, home = tmpdir()) =>
+  spawnSync(process.execPath, [cli, ...words], { env: environment(home), encoding: 'utf8' })
 
 async function call(url, { method, token, body }) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

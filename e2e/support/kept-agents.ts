@@ -1,7 +1,40 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client, SessionEvent } from '@agentproto/client'
+import { type Daemon, startDaemon } from './daemon.js'
+import { type Mark, newMark } from './marked-processes.js'
 import { temporaryFolder } from './temporary-folder.js'
+
+/** The gateways of one home, one after the other. */
+export interface Succession {
+  readonly home: string
+  /** In the environment of every agent. */
+  readonly mark: Mark
+  readonly first: Daemon
+  /** Starts the next gateway, at the address of the first. */
+  readonly next: () => Promise<Daemon>
+}
+
+export interface SuccessionOptions {
+  readonly config?: object
+  readonly env?: Readonly<Record<string, string>>
+  /** Called before its first gateway starts. */
+  readonly prepare?: (home: string) => unknown
+}
+
+/** A new home whose gateway keeps its agents, and its first gateway. */
+export async function startKeeping(
+  name: string,
+  { config = {}, env: more = {}, prepare }: SuccessionOptions = {},
+): Promise<Succession> {
+  const home = keepingHome(name, config)
+  await prepare?.(home)
+  const mark = newMark()
+  const env = { AGENTPROTO_DEMO_HOME: join(home, 'demo'), ...more, ...mark.env }
+  const first = await startDaemon({ home, env })
+  const { port } = new URL(first.url)
+  return { home, mark, first, next: () => startDaemon({ home, env, args: ['--port', port] }) }
+}
 
 /** A new home whose gateway keeps its agents. */
 export function keepingHome(name: string, config: object = {}): string {

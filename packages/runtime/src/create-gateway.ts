@@ -7,6 +7,7 @@ import { closeInOrder } from './close-in-order.js'
 import type { GatewayOptions } from './gateway-options.js'
 import type { Gateway } from './gateway.js'
 import { observe, type Observers } from './observe.js'
+import { endCommands, hostedCommands } from './hosted-commands.js'
 import { leaveKeeper, openAgentKeeper } from './open-agent-keeper.js'
 import { type Notifications, openNotifications } from './open-notifications.js'
 import { openSessions, type Sessions } from './open-sessions.js'
@@ -105,6 +106,7 @@ function closeOpened(
   return closeInOrder([
     // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
     () => sessions?.close(options),
+    () => keeper && leaveCommands(keeper, observers),
     () => keeper && leaveKeeper(keeper),
     () => surfaces?.close(CLOSE_GRACE_MS, options),
     () => access?.close(),
@@ -114,4 +116,9 @@ function closeOpened(
     () => observers?.log.close(),
     () => lock?.release(),
   ])
+}
+
+async function leaveCommands(keeper: HomeKeeper, observers: Observers | undefined): Promise<void> {
+  const onProblem = (problem: string): void => observers?.onProblem(problem)
+  await endCommands(await hostedCommands(keeper, onProblem), onProblem)
 }

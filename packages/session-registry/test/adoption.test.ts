@@ -365,6 +365,21 @@ test('16.3 a turn that was interrupted before its prompt was sent is not expecte
   expect(agent.prompts).toEqual(['go', 'three'])
 })
 
+test('16.3 a prompt that interrupts is carried out, also when the agent was not cancelled any more', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await killed.registry.prompt(id, { prompt: 'rather this', whenBusy: 'interrupt' }, owner)
+  agent.isCancelled = false
+  const before = agent.cancels
+  const registry = await killed.restart()
+  expect(agent.cancels).toBe(before + 1)
+  await agent.say({ type: 'turn-end', reason: 'cancelled' })
+  await settled()
+  expect(agent.prompts).toEqual(['go', expect.stringContaining('rather this')])
+  expect(await registry.get(id)).toMatchObject({ turn: { number: 2, state: 'busy' } })
+})
+
 test('16.4 what does not agree ends the turn with a repair event that says so, and the session goes on', async () => {
   const killed = await host()
   const id = await busy(killed)

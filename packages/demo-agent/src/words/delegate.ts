@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { McpServer, McpServerStdio } from '@agentclientprotocol/sdk'
 import type { Client, Transport } from '@modelcontextprotocol/client'
 import { errorText } from '../error-text.js'
@@ -18,11 +19,31 @@ export async function delegate(turn: Turn, argument: string): Promise<void> {
     const { id: sessionId } = await tool('start_agent_session', { adapter: process.env['AGENTPROTO_AGENT'] ?? 'demo' })
     for (const prompt of prompts) {
       const { turn: number } = await tool('prompt_agent_session', { sessionId, prompt })
-      const { result } = await tool('wait_agent_turn', { sessionId, turn: number })
-      turn.say(`${String(sessionId)} said: ${textOf(result)}\n`)
+      turn.say(`${String(sessionId)} said: ${await waitFor(turn, { tool, input: { sessionId, turn: number } })}\n`)
     }
     await tool('kill_agent_session', { sessionId })
   })
+}
+
+/** How often a wait is repeated that got no answer, as from a gateway that is being replaced, and the milliseconds between. */
+const MAX_LOST = 60
+const LOST_MS = 500
+
+interface Waiting {
+  readonly tool: CallGateway
+  readonly input: Record<string, unknown>
+}
+
+/** Waits for the end of a turn, and again when the time is up. @returns what its agent said */
+async function waitFor(turn: Turn, { tool, input }: Waiting): Promise<string> {
+  for (let lost = 0; lost < MAX_LOST;) {
+    const { state, result } = await tool('wait_agent_turn', input)
+    if (state === 'busy') continue
+    if (state !== undefined) return textOf(result)
+    lost += 1
+    await delay(LOST_MS, undefined, { signal: turn.signal })
+  }
+  return 'nothing'
 }
 
 /** Calls one tool of the gateway's, and says its result or its refusal. */
@@ -87,7 +108,10 @@ async function callAsTool(turn: Turn, { client, name, input }: GatewayCall): Pro
   let answer: Result = {}
   let refusal: string | undefined
   await callTool(turn, { title: name, kind: 'other', input }, async () => {
-    const { content, structuredContent, isError } = await client.callTool({ name, arguments: input })
+    const { content, structuredContent, isError } = await unlessBroken(
+      client,
+      client.callTool({ name, arguments: input }),
+    )
     const [first] = content
     const text = first?.type === 'text' ? first.text : ''
     if (isError === true) refusal = text
@@ -96,4 +120,12 @@ async function callAsTool(turn: Turn, { client, name, input }: GatewayCall): Pro
   })
   if (refusal === undefined) return answer
   throw new Error(`${name} was refused: ${refusal}`)
+}
+
+/** Rejects when the connection breaks: the protocol's own client would wait until the time for an answer is up. */
+function unlessBroken<T>(client: Client, answer: Promise<T>): Promise<T> {
+  const broken = new Promise<never>((_, reject) => {
+    client.onerror = reject
+  })
+  return Promise.race([answer, broken])
 }

@@ -23,13 +23,17 @@ export function adopted(before: SessionState, { call, adoption }: InputOf<'adopt
     turn: turn === undefined ? before.turn : { ...turn, unsent },
     context: { ...before.context, isSent },
   }
-  const isCancelled = running?.isCancelled === true && running.turn === turn?.number
+  const isCancelled = (running?.isCancelled === true && running.turn === turn?.number) || isInterrupted(before)
   return [
     (after: SessionState) => watchAdopted(after, now),
     (after: SessionState) => (isCancelled ? cancelAgain(after, now) : step(after)),
     (after: SessionState) => recordAgain(after, now),
   ].reduce(andThen, step(state, { do: 'save' }, URGENT, { do: 'reply', call }))
 }
+
+/** A prompt that waits has interrupted the turn: the earlier host may have ended before the agent was cancelled. */
+const isInterrupted = ({ queue }: SessionState): boolean =>
+  queue.some(({ isInterrupting, isStopped }) => isInterrupting && !isStopped)
 
 /** What was emitted again is in the log: from now on the clock counts. */
 export const caughtUp = (state: SessionState, now: number): Step => watchAgain(state, now)

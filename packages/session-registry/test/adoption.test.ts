@@ -553,6 +553,27 @@ test('16.3 an agent that ended meanwhile ends its session with all that it said'
   expect(textOf(await allEvents(registry, id))).toBe('last words')
 })
 
+test('16.3 a budget that a session shares with its children counts what no record had', async () => {
+  const killed = await host()
+  const parent = await killed.registry.spawn({ adapter: 'fake', budget: { turns: 3 }, delegation: {} }, owner)
+  const by = { type: 'session', name: 'parent', sessionId: parent.id, delegates: true } as const
+  const { id } = await killed.registry.spawn({ adapter: 'fake' }, by)
+  await killed.saved()
+  const agent = killed.agents.of(id)
+  const turn = async (registry: SessionRegistry): Promise<void> => {
+    await registry.prompt(id, { prompt: 'go' }, owner)
+    await settled()
+    await agent.say(end)
+    await settled()
+  }
+  await killed.registry.prompt(parent.id, { prompt: 'wait' }, owner)
+  await settled()
+  await turn(killed.registry)
+  const registry = await killed.restart()
+  await turn(registry)
+  await expect(registry.prompt(id, { prompt: 'go' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+})
+
 test('16.3 silence and idleness count by the clock, not from the start of the host', async () => {
   const killed = await host({ config: { inactivityMs: 600_000, warningMs: 300_000, cancelGraceMs: 1_000 } })
   const id = await busy(killed)

@@ -19,6 +19,8 @@ export interface RepairHost extends Pick<SessionHost, 'adoptAgent' | 'endLeftove
 export async function goOnAfter(all: readonly StoredSession[], host: RepairHost): Promise<void> {
   const stored = all.filter(({ session, starting }) => isLive(session) || starting)
   const left = await Promise.all(stored.map((each) => readAgain(each, host)))
+  // A budget that sessions share may have been added up while the record of one of them was behind its log.
+  for (const { session } of left) host.ledger.release(session)
   // Nothing is ended before: what one session left may be in the process tree of another one's agent.
   const isAdopted = await Promise.all(left.map((each) => adopt(each, host)))
   for (const each of left.filter((_, at) => isAdopted[at] === false))

@@ -88,9 +88,11 @@ export const spentOf = ({ turns, tokens, busyMs, cost }: Usage): Spent => ({
 })
 
 /** What the running turn has used and no counted turn has: a new host adds it to its budgets. */
-export function uncounted({ turn, pending }: UsageMeter): Spent {
-  return { cost: pending, ...(turn === undefined || turn.isUnsent ? {} : { turns: 1, busyMs: turn.busyMs }) }
-}
+export const uncounted = (meter: UsageMeter): Spent => ({ cost: meter.pending, ...runningTurn(meter) })
+
+/** What the running turn has used so far, without its costs, which are in the usage of the session already. */
+export const runningTurn = ({ turn }: UsageMeter): Spent =>
+  turn === undefined || turn.isUnsent ? {} : { turns: 1, busyMs: turn.busyMs }
 
 /** The host ended in the middle of a turn, and the agent with it: what came after was no work. @param at ISO-8601 */
 export function interruptedAt(meter: UsageMeter, at: string | undefined): Metered {

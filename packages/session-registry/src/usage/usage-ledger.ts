@@ -11,7 +11,7 @@ import type { UsageMeter } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import type { RegistryConfig } from '../registry-config.js'
 import { budgetError, OWN, OWN_TEXT, sharesOf } from './budget-share.js'
-import { type Counted, measure, newMeter, type Spent, spentOf, uncounted } from './meter.js'
+import { type Counted, measure, newMeter, runningTurn, type Spent, spentOf, uncounted } from './meter.js'
 import { type CountedSessions, dayOf, type UsageRow, type UsageStore } from './usage-row.js'
 import { UsageWriter } from './usage-writer.js'
 import { addCost } from './usage-sum.js'
@@ -258,8 +258,10 @@ export class UsageLedger {
     if (known !== undefined) return known
     const sum = emptySum()
     this.#families.set(session, sum)
-    for (const { usage } of [session.state.meter, ...this.#host.sessions().metersBelow(session.id)])
-      add(sum, spentOf(usage))
+    for (const meter of [session.state.meter, ...this.#host.sessions().metersBelow(session.id)]) {
+      add(sum, spentOf(meter.usage))
+      add(sum, runningTurn(meter))
+    }
     return sum
   }
 

@@ -50,6 +50,10 @@ export function keepingHome(name: string, config: object = {}): string {
 export const agentsIn = (living: readonly string[], id: string): readonly string[] =>
   living.filter((line) => sessionOf(line) === id)
 
+/** Agents that several sessions share. */
+export const sharedAgentsIn = (living: readonly string[]): readonly string[] =>
+  living.filter((line) => sessionOf(line)?.startsWith('shared_'))
+
 function sessionOf(line: string): string | undefined {
   const pid = line.split(' ', 1)[0] ?? ''
   try {

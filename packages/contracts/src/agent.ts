@@ -1,5 +1,5 @@
 // What arms, adapters, stores and sandboxes implement. Every export is named here.
-export type { AdoptAgent, AdoptedAgent } from './agent/adopted-agent.js'
+export type { AdoptAgent, AdoptAgentOptions, AdoptedAgent } from './agent/adopted-agent.js'
 export type {
   AgentEnd,
   AgentProcessInfo,
@@ -30,7 +30,10 @@ export type { Launch } from './agent/launch.js'
 export type { AgentKeeper, KeptAgent, KeptLoss, KeptRange, KeptStream, StreamOffsets } from './agent/kept-agent.js'
 export { keptFactsText, MAX_FACTS_BYTES, readKeptFacts } from './agent/kept-facts.js'
 export type { KeptFacts } from './agent/kept-facts.js'
+export { readSharedFacts, sharedFactsText } from './agent/shared-facts.js'
+export type { SharedFacts, SharedSession, StreamLines, StreamPlace } from './agent/shared-facts.js'
 export type {
+  AdoptedProcess,
   AdoptedSession,
   ArmAdoptOptions,
   ArmConnection,

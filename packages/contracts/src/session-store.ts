@@ -1,5 +1,5 @@
 import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
-import type { ConfigChange, McpServer } from './agent/agent.js'
+import type { AgentProcessInfo, ConfigChange, McpServer } from './agent/agent.js'
 import type { StoredWorktree } from './agent/session-worktrees.js'
 import type { IdempotencyDigests } from './host-event.js'
 import type { Session } from './session.js'
@@ -26,7 +26,7 @@ export interface StoredSession {
   /** When its agent was last started; absent for the session's start. */
   readonly agentStartedAt?: string
   /** The child, so that a later host can find it: never signalled unless both match. */
-  readonly process?: { readonly pid: number; readonly startTime: string }
+  readonly process?: AgentProcessInfo
   /** Present while its agent outlives the host: what the next host needs to go on and the log does not say. */
   readonly kept?: StoredKept
   /** What it used; absent in records of older versions. */

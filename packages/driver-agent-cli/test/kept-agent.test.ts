@@ -148,11 +148,17 @@ test('16.a4 an agent that cannot be kept is started as before, with a warning th
   expect(agent.kept).toBe(false)
   expect(agent.warnings).toEqual(['The agent ends with its gateway: its keeper cannot be reached. no keeper.'])
   await agent.stop()
-  const shared = { keeper: new MemoryKeeper(), sharedProcesses: new SharedProcesses() }
+  const shared = { keeper: unreachable, sharedProcesses: new SharedProcesses() }
   const two = await prepare({ metadata: { agentproto: { process: 'shared' } } }, shared)
   const other = await launchAgent(two.adapter.manifest, launching(two, quiet, id()))
-  expect(other.warnings).toEqual(['The agent ends with its gateway: several sessions share its process.'])
-  await other.stop()
+  expect([other.kept, other.warnings]).toEqual([false, agent.warnings])
+  const joins = { ...two, host: { ...two.host, keeper: new MemoryKeeper() } }
+  const third = await launchAgent(two.adapter.manifest, launching(joins, quiet, id()))
+  expect([third.kept, third.process]).toEqual([false, other.process])
+  expect(third.warnings).toEqual([
+    'The agent ends with its gateway: it shares a process that was started without its keeper.',
+  ])
+  await Promise.all([other.stop(), third.stop()])
 })
 
 test('16.a4 a server behind a URL has no process that could be kept, and a warning says so', async () => {

@@ -1,7 +1,7 @@
 import { defined } from '@agentproto/contracts'
 import type { AgentKeeper } from '@agentproto/contracts/agent'
 import { demoAgentPath } from '@agentproto/demo-agent'
-import { type AllowedAdapter, FirstStarts, SharedProcesses } from '@agentproto/driver-agent-cli'
+import { type AllowedAdapter, FirstStarts } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
 import { createSecrets } from '@agentproto/secrets'
@@ -48,7 +48,6 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal, k
     proprietary: { ...BUNDLED_CLIENTS, ...proprietary },
     clock,
     client: { name: 'agentproto', version },
-    sharedProcesses: new SharedProcesses(),
     firstStarts: new FirstStarts(),
     provisioning: launchProvisioning,
     redactor,

@@ -1,5 +1,6 @@
 import { settlesWithin, systemClock } from '@agentproto/contracts'
 import type { KeptAgent } from '@agentproto/contracts/agent'
+import type { SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { HomeKeeper } from '@agentproto/keeper'
 import type { SessionService } from '@agentproto/contracts/wire'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
@@ -43,17 +44,18 @@ async function released(agent: KeptAgent): Promise<void> {
 
 interface Keeping {
   readonly keeper: HomeKeeper | undefined
+  readonly sharedProcesses: Pick<SharedProcesses, 'holds'>
   readonly onProblem: (problem: string) => void
 }
 
 /** Ends what an earlier gateway left without a session that goes on with it. Never rejects. */
 export async function forgetUnclaimed(
   sessions: Pick<SessionService, 'get'>,
-  { keeper, onProblem }: Keeping,
+  { keeper, sharedProcesses, onProblem }: Keeping,
 ): Promise<void> {
   try {
     for (const { key } of (await keeper?.list()) ?? []) {
-      if (keeper === undefined || (await isClaimed(sessions, key))) continue
+      if (keeper === undefined || (await sharedProcesses.holds(key)) || (await isClaimed(sessions, key))) continue
       onProblem(`Ended an agent that no session goes on with: ${key}`)
       await forgetAgent(keeper, key)
     }

@@ -1,6 +1,6 @@
 import type { AdoptAgent, AgentSink, StartAgent, StartAgentOptions } from '@agentproto/contracts/agent'
 import type { Services, SessionService } from '@agentproto/contracts/wire'
-import { adoptAgent, launchAgent } from '@agentproto/driver-agent-cli'
+import { adoptAgent, launchAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
 import { hostAdapters, type LiveSessions, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { agentHost, type AgentParts } from './agent-host.js'
@@ -11,6 +11,8 @@ export interface Agents extends Pick<Services, 'workspaces' | 'adapters'> {
   readonly startAgent: StartAgent
   /** Absent where agents end with the gateway. */
   readonly adoptAgent?: AdoptAgent
+  /** The processes that several sessions share. */
+  readonly sharedProcesses: Pick<SharedProcesses, 'begin' | 'holds'>
   /** Whether the owner trusts a folder, by its real path. */
   readonly isTrusted: (folder: string) => Promise<boolean>
   /** Says which sessions there are: an adapter that one of them runs is not removed. */
@@ -21,7 +23,8 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
   const { onProblem, audit } = parts
   const { clock, layout, cwd: defaultCwd = process.cwd(), serve = {} } = settings
   const { root: home } = layout
-  const host = agentHost(settings, parts)
+  const sharedProcesses = new SharedProcesses()
+  const host = { ...agentHost(settings, parts), sharedProcesses }
   const workspaces = createWorkspaces({ home, clock, defaultCwd, onWarning: onProblem })
   const trust = createWorkspaceTrust({ home, clock, onWarning: onProblem })
   const catalog = openCatalog({ ...settings, userAdapters: layout.adapters, host, workspaces, trust, onProblem })
@@ -30,7 +33,7 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
     const page = await sessions?.list({ adapter, onlyAlive: true })
     return page?.sessions.map(({ id }) => id) ?? []
   }
-  const launchOptions = async (start: StartAgentOptions, sink: AgentSink) => {
+  const launchOptions = async <Start extends StartAgentOptions>(start: Start, sink: AgentSink) => {
     const adapter = await catalog.adapter(start.adapterSlug)
     const { manifest, sandbox } = adapter
     return { manifest, ...start, sink, host, sandbox, adapter, serve }
@@ -39,6 +42,7 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
     workspaces: audit.wrap('workspaces', workspaces),
     adapters: audit.wrap('adapters', hostAdapters(catalog, host, liveSessions)),
     isTrusted: async (folder) => (await trust.list()).some(({ path }) => path === folder),
+    sharedProcesses,
     watch: (service) => void (sessions = service),
     startAgent: async (start, sink) => {
       const { manifest, ...options } = await launchOptions(start, sink)

@@ -26,8 +26,14 @@ interface Keeping {
 export type Sessions = Awaited<ReturnType<typeof openSessions>>
 
 /** Ends what an earlier gateway left of a session. */
-async function endAllOf(stored: StoredSession, { keeper, onProblem }: Keeping & Observers): Promise<void> {
-  await endLeftovers(stored, onProblem)
+async function endAllOf(
+  stored: StoredSession,
+  { keeper, sharedProcesses, onProblem }: Keeping & Observers & Agents,
+): Promise<void> {
+  const { process, ...rest } = stored
+  // A process that other sessions go on with closes this one, and is not ended.
+  const isShared = process?.marker !== undefined && (await sharedProcesses.holds(process.marker))
+  await endLeftovers(isShared ? rest : stored, onProblem)
   // A keeper that is lost holds nothing more of it, and the session can be repaired without it.
   if (keeper !== undefined)
     await forgetAgent(keeper, stored.session.id).catch((thrown: unknown) => onProblem(String(thrown)))
@@ -37,11 +43,17 @@ async function endAllOf(stored: StoredSession, { keeper, onProblem }: Keeping & 
 async function forgetEarlier(
   sessions: Pick<SessionService, 'get'>,
   settings: Settings,
-  parts: Keeping & Observers,
+  parts: Keeping & Observers & Agents,
 ): Promise<void> {
   await forgetUnclaimed(sessions, parts)
   await forgetSandboxes(sessions, settings, parts.onProblem)
 }
+
+/** What is done with agents of an earlier gateway. */
+const goingOn = (parts: Keeping & Observers & Agents) => ({
+  onAdopted: () => parts.sharedProcesses.begin(),
+  endLeftovers: (stored: StoredSession) => endAllOf(stored, parts),
+})
 
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
 export async function openSessions(settings: Settings, parts: Observers & Access & Agents & Notifications & Keeping) {
@@ -82,7 +94,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     ...(adoptAgent && { adoptAgent: withKeptToken(adoptAgent, tokens) }),
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
-    endLeftovers: (stored) => endAllOf(stored, parts),
+    ...goingOn(parts),
     ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()

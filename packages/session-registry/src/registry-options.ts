@@ -57,6 +57,8 @@ export interface SessionRegistryOptions {
   readonly gate?: RequestGate
   /** Ends processes that a dead host left of a session; called at boot, before the session is repaired. */
   readonly endLeftovers?: (stored: StoredSession) => Promise<void>
+  /** Called at boot when every session that can go on with the agent of an earlier host does. Must not throw. */
+  readonly onAdopted?: () => Promise<void>
   /** Called with each stored batch of events. `isUrgent`: it changes the state of its session. Must not throw. */
   readonly onEvents?: (events: readonly SessionEvent[], isUrgent: boolean) => void
   /** Called before the agent of a session is stopped, or after it left, so that its token can be revoked. Must not throw. */

@@ -1,6 +1,7 @@
-import { adoptProcess, connectProcess } from '@agentproto/arm-kit'
+import { adoptProcess, adoptShared, connectProcess } from '@agentproto/arm-kit'
 import type { ProcessConnection } from '@agentproto/arm-kit'
 import type {
+  AdoptedProcess,
   AdoptedSession,
   AgentSink,
   ArmAdoptOptions,
@@ -13,7 +14,12 @@ import { AcpClient } from './client.js'
 export type AcpConnection = ProcessConnection<AcpClient>
 
 /** ACP on the stdio of a process (AIP-44, AIP-45 `protocol: acp`). */
-export const acpArm: ProtocolArm = { protocol: 'acp', connect: connectAcp, adopt: adoptAcp }
+export const acpArm: ProtocolArm = {
+  protocol: 'acp',
+  connect: connectAcp,
+  adopt: adoptAcp,
+  adoptShared: adoptSharedAcp,
+}
 
 /**
  * Spawns an agent and initializes ACP with it.
@@ -33,4 +39,12 @@ export function adoptAcp(
   sink: AgentSink,
 ): Promise<{ connection: AcpConnection; session: AdoptedSession }> {
   return adoptProcess(options, sink, (write) => new AcpClient({ ...options, write }))
+}
+
+/**
+ * Goes on with an agent and the sessions that share it, which an earlier host has started.
+ * @throws `not_adoptable`; the agent is left as it is
+ */
+export function adoptSharedAcp(options: ArmAdoptOptions): Promise<AdoptedProcess> {
+  return adoptShared(options, (write) => new AcpClient({ ...options, write }))
 }

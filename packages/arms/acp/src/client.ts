@@ -1,5 +1,15 @@
-import { EarlierHost, IdlePoint, notResumable } from '@agentproto/arm-kit'
-import type { AdoptedState, AdoptingClient, Inheritance, KeptLink, TurnOutcome, WriteLine } from '@agentproto/arm-kit'
+import { notResumable } from '@agentproto/arm-kit'
+import type {
+  AdoptedState,
+  AdoptingClient,
+  Inheritance,
+  KeptLink,
+  SharedInheritance,
+  SharedState,
+  SharingClient,
+  TurnOutcome,
+  WriteLine,
+} from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
   type AgentInfo,
@@ -19,26 +29,24 @@ import {
   type ArmSession,
   DEFAULT_ARM_LIMITS,
   type OpenSessionOptions,
-  type RunningTurn,
 } from '@agentproto/contracts/agent'
 import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
 import type { ConfigCall } from './config.js'
 import { requestFailure, stepFailure } from './failure.js'
 import { HostServices } from './host-services.js'
+import { type Folders, type KeptClient, KeptSessions, type KeptSink } from './kept-sessions.js'
 import { Peer } from './peer.js'
+import type { NextIds } from './sdk-link.js'
 import { AcpSession } from './session.js'
 import type { SessionLink } from './session.js'
-import { infoOf, readSessionFacts, restoredConfig } from './session-facts.js'
+import { restoredConfig, type SessionFacts } from './session-facts.js'
 import { usagePlaces, type UsagePlaces } from './usage-in-meta.js'
 import { listStored } from './stored-sessions.js'
 
 /** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
-const TURN_METHODS = { prompt: 'session/prompt', cancel: 'session/cancel' }
-/** Requests of an earlier host whose answers are handled in order with the updates. */
-const SETTINGS: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_model', 'session/set_config_option'])
 
 /** `serve` needs `launch`, which says how the agent was launched. */
 export interface AcpClientOptions
@@ -50,15 +58,14 @@ export interface AcpClientOptions
 }
 
 /** The client's end of an ACP 1 connection (AIP-44), over any transport of lines. Call `initialize` first. */
-export class AcpClient implements AdoptingClient, SessionLink {
+export class AcpClient implements AdoptingClient, SharingClient, KeptClient, SessionLink {
   readonly #options: AcpClientOptions
   readonly #limits: ArmLimits
   readonly clock: Clock
   readonly peer: Peer
   readonly usagePlaces: UsagePlaces | undefined
   readonly #services = new Map<string, HostServices>()
-  #kept: KeptLink | undefined
-  #idle: IdlePoint | undefined
+  readonly #kept = new KeptSessions(this)
   #handshake: Handshake | undefined
 
   constructor(options: AcpClientOptions) {
@@ -78,7 +85,7 @@ export class AcpClient implements AdoptingClient, SessionLink {
     return this.info.capabilities
   }
 
-  get nextIds(): { readonly own: number; readonly sdk: number } {
+  get nextIds(): NextIds {
     return { own: this.peer.nextId, sdk: this.peer.sdk.nextId }
   }
 
@@ -99,21 +106,28 @@ export class AcpClient implements AdoptingClient, SessionLink {
   }
 
   async openSession(options: OpenSessionOptions, inner: AgentSink): Promise<ArmSession> {
-    const { sink, idle } = this.#sinkOf(inner)
-    const session = await this.#open(options, sink)
-    idle?.watch(session)
-    return session
+    const kept = this.#kept.sinkOf(inner, options.keep)
+    try {
+      const session = await this.#open(options, kept)
+      this.#kept.opened(session.agentSessionId, options.keep)
+      kept.idle?.watch(session)
+      return session
+    } catch (thrown) {
+      this.#kept.failed(options.keep)
+      throw thrown
+    }
   }
 
-  async #open(options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
+  async #open(options: OpenSessionOptions, kept: KeptSink): Promise<AcpSession> {
     const { origin } = options
-    if (origin.how === 'fork') return this.forkSession(origin.agentSessionId, options, sink)
-    if (origin.how === 'new') return this.#create(options, sink)
+    const { sink, idle } = kept
+    if (origin.how === 'fork') return this.#fork(origin.agentSessionId, options, kept)
+    if (origin.how === 'new') return this.#create(options, kept)
     if (!this.capabilities[origin.how]) throw notResumable(origin)
     const { params, warnings } = openParams(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
     const phase = origin.how === 'load' ? 'loading' : 'live'
-    const start = { agentSessionId: origin.agentSessionId, warnings, phase, services, idle: this.#idle } as const
+    const start = { agentSessionId: origin.agentSessionId, warnings, phase, services, idle } as const
     const session = new AcpSession(this, sink, start)
     return this.#reopen(session, `session/${origin.how}`, params)
   }
@@ -131,8 +145,12 @@ export class AcpClient implements AdoptingClient, SessionLink {
 
   /** Opens a new session with the history of another one. @throws `not_supported`; as `openSession` */
   async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
+    return this.#fork(agentSessionId, options, { sink, idle: undefined })
+  }
+
+  async #fork(agentSessionId: string, options: OpenSessionOptions, kept: KeptSink): Promise<AcpSession> {
     if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
-    return this.#create(options, sink, agentSessionId)
+    return this.#create(options, kept, agentSessionId)
   }
 
   /** Logs in by one of the agent's ways that needs no terminal. @throws `not_supported`, `auth_required`, `timeout` */
@@ -153,7 +171,8 @@ export class AcpClient implements AdoptingClient, SessionLink {
   }
 
   notify(notice: AgentNotice): void | Promise<void> {
-    this.peer.addNotice(notice)
+    if (notice.type === 'output' && notice.stream === 'stderr') this.peer.addErrorOutput(notice.text)
+    else this.peer.addNotice(notice)
     return this.peer.flush()
   }
 
@@ -167,48 +186,32 @@ export class AcpClient implements AdoptingClient, SessionLink {
   }
 
   keep(link: KeptLink): void {
-    this.#kept = link
+    this.#kept.keep(link)
   }
 
   async stored(): Promise<void> {
-    await this.#idle?.stored()
+    await this.#kept.stored()
   }
 
-  /** Goes on with the session of an earlier host, from the idle point that its facts are of. @throws `not_adoptable` */
-  adopt({ facts, written, sink: inner, link }: Inheritance): AdoptedState {
-    const known = readSessionFacts(facts)
-    const earlier = new EarlierHost(written, TURN_METHODS)
-    this.keep(link)
-    this.#handshake = { info: infoOf(known), authMethods: [] }
-    this.peer.resume(earlier, known.next)
-    const { sink, idle } = this.#sinkOf(inner)
+  adopt(inheritance: Inheritance): AdoptedState {
     const { cwd = '', additionalDirectories = [] } = this.#options.launch ?? {}
-    const services = this.#servicesFor({ cwd, additionalDirectories }, sink, known.next.served)
+    return this.#kept.adopt(inheritance, { cwd, additionalDirectories })
+  }
+
+  adoptShared(inheritance: SharedInheritance): SharedState {
+    return this.#kept.adoptShared(inheritance)
+  }
+
+  handshaken(info: AgentInfo): void {
+    this.#handshake = { info, authMethods: [] }
+  }
+
+  restore(known: SessionFacts, folders: Folders, { sink, idle }: KeptSink): AcpSession {
+    const services = this.#servicesFor(folders, sink, known.next.served)
     const session = new AcpSession(this, sink, { ...known, services, idle })
     session.config.restore(restoredConfig(known))
     if (services) this.#services.set(session.agentSessionId, services)
-    this.peer.add(session)
-    return {
-      info: this.info,
-      session,
-      resume: () => this.#resume(session, earlier, link),
-      settled: () => session.settled(),
-    }
-  }
-
-  #resume(
-    session: AcpSession,
-    { requests, prompt, isCancelled }: EarlierHost,
-    { process }: KeptLink,
-  ): RunningTurn | undefined {
-    for (const call of requests) if (SETTINGS.has(call.method)) session.resumeChange(call.id, call)
-    // Answers of the earlier host are needed until the requests have been read again.
-    void process.caughtUp.then(() => {
-      this.peer.isReplaying = false
-      this.#idle?.watch(session)
-    })
-    const turn = prompt && session.resumeTurn(prompt.id, isCancelled)
-    return turn && { done: turn.done, cancelling: isCancelled }
+    return session
   }
 
   // What sessions need of the connection.
@@ -231,13 +234,14 @@ export class AcpClient implements AdoptingClient, SessionLink {
 
   forget(sessionId: string): void {
     this.peer.remove(sessionId)
+    this.#kept.closed(sessionId)
     void this.#services
       .get(sessionId)
       ?.close()
       .then(() => this.#services.delete(sessionId))
   }
 
-  #create(options: OpenSessionOptions, sink: AgentSink, forked?: string): Promise<AcpSession> {
+  #create(options: OpenSessionOptions, { sink, idle }: KeptSink, forked?: string): Promise<AcpSession> {
     const { params, warnings } = openParams(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
     const [method, more] = forked === undefined ? ['session/new', {}] : ['session/fork', { sessionId: forked }]
@@ -249,7 +253,7 @@ export class AcpClient implements AdoptingClient, SessionLink {
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
-      const session = new AcpSession(this, sink, { agentSessionId, warnings, phase, services, idle: this.#idle })
+      const session = new AcpSession(this, sink, { agentSessionId, warnings, phase, services, idle })
       this.#opened(session, result)
       this.peer.add(session)
       return session
@@ -269,13 +273,6 @@ export class AcpClient implements AdoptingClient, SessionLink {
       await session.services?.close()
       throw thrown
     }
-  }
-
-  /** The sink of a session; of a kept agent, which has only one, it knows when the session is idle. */
-  #sinkOf(sink: AgentSink): { readonly sink: AgentSink; readonly idle: IdlePoint | undefined } {
-    if (!this.#kept) return { sink, idle: undefined }
-    this.#idle = new IdlePoint(sink, this.#kept)
-    return { sink: this.#idle, idle: this.#idle }
   }
 
   /** @param asked how many permissions were asked for before */

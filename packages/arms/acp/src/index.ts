@@ -1,5 +1,5 @@
 // AIP-44: the Agent Client Protocol as canonical events. This file is the package's contract: every export is named here.
-export { acpArm, adoptAcp, connectAcp } from './arm.js'
+export { acpArm, adoptAcp, adoptSharedAcp, connectAcp } from './arm.js'
 export type { AcpConnection } from './arm.js'
 export { AcpClient } from './client.js'
 export type { AuthMethod } from './capabilities.js'

@@ -16,11 +16,13 @@ import {
   isRecord,
   type Json,
 } from '@agentproto/contracts'
+import type { StreamLines } from '@agentproto/contracts/agent'
 import { cancelledAsk, isAsk } from './agent-request.js'
+import { EarlierConnection } from './earlier-connection.js'
 import { rpcFailure } from './failure.js'
 import { extension } from './notice.js'
 import type { RpcAnswer } from './rpc-answer.js'
-import { SdkLink } from './sdk-link.js'
+import { type NextIds, SdkLink } from './sdk-link.js'
 
 import type { AcpSession } from './session.js'
 
@@ -28,6 +30,8 @@ import type { AcpSession } from './session.js'
 const MAX_EARLY = 1_000
 /** Ids of closed sessions that are kept, because the agent may still send updates of them. */
 const MAX_CLOSED = 1_000
+/** How many of them a later host is given. */
+const MAX_CLOSED_KEPT = 100
 /** Ids of our own requests; the SDK counts its own from 0. */
 const FIRST_ID = 2 ** 30
 
@@ -44,7 +48,11 @@ export class Peer {
   /** Rejects the control requests that wait. */
   readonly #rejects = new Map<number, (reason: Error) => void>()
   nextId = FIRST_ID
-  #earlier: EarlierHost | undefined
+  #earlier: EarlierConnection | undefined
+  /** Lines since the start of the process: those that were written, and those that are handled. */
+  #lines = { stdin: 0, stdout: 0, stderr: 0 }
+  /** Called with a session of the agent that an earlier host was opening. */
+  onUnclaimed: (sessionId: string) => void = () => {}
   /** Whether requests of the agent may be those that an earlier host was working on. */
   isReplaying = false
   readonly #sessions = new Map<string, AcpSession>()
@@ -55,8 +63,11 @@ export class Peer {
   #earlyNotices: AgentNotice[] = []
 
   constructor(name: string, write: WriteLine, clock: Clock) {
-    this.#write = write
-    this.sdk = new SdkLink(name, (message) => write(JSON.stringify(message)), clock)
+    this.#write = (line) => {
+      this.#lines.stdin++
+      return write(line)
+    }
+    this.sdk = new SdkLink(name, (message) => this.#write(JSON.stringify(message)), clock)
   }
 
   /**
@@ -96,15 +107,43 @@ export class Peer {
     })
   }
 
-  /** Goes on after an earlier host, with ids that it has not used. */
-  resume(earlier: EarlierHost, next: { readonly own: number; readonly sdk: number }): void {
+  /** Where the connection is, in lines since the start of the process. */
+  get lines(): StreamLines {
+    return { ...this.#lines }
+  }
+
+  /** The agent's ids of the sessions that are open, and of the last ones that were closed. */
+  get sessionIds(): { readonly open: readonly string[]; readonly closed: readonly string[] } {
+    return { open: [...this.#sessions.keys()], closed: [...this.#closed].slice(-MAX_CLOSED_KEPT) }
+  }
+
+  /**
+   * Goes on after an earlier host, with ids that it has not used.
+   * @param lines up to which nothing is read again
+   */
+  resume(earlier: EarlierHost, next: NextIds, lines: StreamLines = this.#lines): void {
     const ids = earlier.requests.map(({ id }) => id)
     const own = ids.filter((id) => id >= FIRST_ID)
     const sdk = ids.filter((id) => id < FIRST_ID)
     this.nextId = Math.max(next.own, ...own.map((id) => id + 1))
     this.sdk.startAt(Math.max(next.sdk, ...sdk.map((id) => id + 1)))
-    this.#earlier = earlier
+    const [firstOwn, firstSdk] = [this.nextId, this.sdk.firstId]
+    this.#earlier = new EarlierConnection(earlier, (id) => id < (id < FIRST_ID ? firstSdk : firstOwn))
+    this.#opening += this.#earlier.openings
+    this.#lines = { ...lines }
     this.isReplaying = true
+  }
+
+  /** Adds a session that an earlier host left. @param lines up to which it has handled everything */
+  goOn(session: AcpSession, lines?: StreamLines): void {
+    if (lines) this.#earlier?.begin(session.agentSessionId, lines)
+    this.add(session)
+  }
+
+  /** Everything was read again: what comes is new to all sessions. */
+  caughtUp(): void {
+    this.isReplaying = false
+    this.#earlier?.caughtUp()
   }
 
   /** Handles the answer to a request that an earlier host sent. */
@@ -117,6 +156,7 @@ export class Peer {
   }
 
   handleLine(line: string): void {
+    this.#lines.stdout++
     const message = parseLine(line)
     if (!isRecord(message)) {
       if (line.trim() !== '') this.addNotice({ type: 'output', stream: 'stdout', text: line })
@@ -160,8 +200,21 @@ export class Peer {
 
   /** Adds a notice that belongs to no single session to all of them. */
   addNotice(notice: AgentNotice): void {
-    for (const session of this.#sessions.values()) session.conversation.addNotice(notice)
+    for (const session of this.#sessions.values())
+      if (!this.#hasHandled(session)) session.conversation.addNotice(notice)
     if (this.#sessions.size === 0 && this.#earlyNotices.length < MAX_EARLY) this.#earlyNotices.push(notice)
+  }
+
+  /** Adds lines of stderr to all sessions that have not handled them. */
+  addErrorOutput(text: string): void {
+    const before = this.#lines.stderr
+    const lines = text.split('\n')
+    this.#lines.stderr += lines.length
+    if (this.#sessions.size === 0) this.addNotice({ type: 'output', stream: 'stderr', text })
+    for (const { agentSessionId, conversation } of this.#sessions.values()) {
+      const fresh = lines.slice(Math.max(0, (this.#earlier?.handled(agentSessionId, 'stderr') ?? 0) - before))
+      if (fresh.length > 0) conversation.addNotice({ type: 'output', stream: 'stderr', text: fresh.join('\n') })
+    }
   }
 
   /** Emits the signals of one read; the promise is the host's back-pressure. */
@@ -183,12 +236,14 @@ export class Peer {
   #responded(message: Json): void {
     const { id } = message
     const answered = this.#calls.get(id)
+    const isOfEarlier = this.#earlier?.isAnswered(id) === true
+    if (isOfEarlier) this.#openedEarlier(message)
     if (answered) {
       this.#calls.delete(id)
       answered(message)
     } else if (this.sdk.expects(id)) {
       this.sdk.take(message)
-    } else if (!this.#isOfEarlierSdk(id)) {
+    } else if (!isOfEarlier) {
       this.addNotice(extension('unmatched-response', message))
     }
   }
@@ -197,6 +252,7 @@ export class Peer {
     const { id } = message
     const session = this.#sessionOf(params)
     const answer = this.#earlier?.takeAnswer(id)
+    if (session && this.#hasHandled(session)) return
     if (answer) return session?.answered({ id, method, params }, answer)
     if (!isAsk(method)) {
       // The SDK refuses unknown methods.
@@ -205,9 +261,22 @@ export class Peer {
     else this.respond(id, cancelledAsk(method))
   }
 
-  /** The caller of an earlier host's control request is gone. */
-  #isOfEarlierSdk(id: unknown): boolean {
-    return this.#earlier !== undefined && typeof id === 'number' && id < this.sdk.firstId
+  /** While a process is read again that several sessions share, each of them begins at a place of its own. */
+  #hasHandled({ agentSessionId }: AcpSession): boolean {
+    const handled = this.#earlier?.handled(agentSessionId, 'stdout') ?? 0
+    return handled > 0 && this.#lines.stdout <= handled
+  }
+
+  /** A session that an earlier host was opening: nothing of it reaches the others. */
+  #openedEarlier(message: Json): void {
+    const opened = this.#earlier?.opened(message)
+    if (!opened) return
+    const { sessionId } = opened
+    if (sessionId !== undefined && !this.#sessions.has(sessionId) && !this.#closed.has(sessionId)) {
+      this.remove(sessionId)
+      this.onUnclaimed(sessionId)
+    }
+    if (--this.#opening === 0) this.#updateEarly()
   }
 
   #notified(method: string, params: Json): void {
@@ -217,6 +286,7 @@ export class Peer {
     }
     const session = this.#sessionOf(params)
     const notice = extension(method, params)
+    if (session && this.#hasHandled(session)) return
     if (session) session.conversation.addNotice(notice)
     else if (!this.#isOfClosed(params)) this.addNotice(notice)
   }
@@ -224,6 +294,7 @@ export class Peer {
   #update(params: Json): void {
     const { sessionId, update } = params
     const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
+    if (session && this.#hasHandled(session)) return
     if (session && isRecord(update)) session.update(update)
     else if (this.#isOfClosed(params)) return
     else if (this.#opening > 0 && this.#earlyUpdates.length < MAX_EARLY) this.#earlyUpdates.push(params)

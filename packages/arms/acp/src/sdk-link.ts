@@ -1,6 +1,12 @@
 import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk'
 import { AgentprotoError, asRecord, type Clock } from '@agentproto/contracts'
 
+/** The ids of the next requests: our own, and those of the SDK. */
+export interface NextIds {
+  readonly own: number
+  readonly sdk: number
+}
+
 /**
  * The client of the official SDK, fed with objects: it matches control requests with their answers and refuses unknown
  * methods. It is imported while the agent boots, which takes longer.

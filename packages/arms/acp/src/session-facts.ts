@@ -50,8 +50,27 @@ export function readSessionFacts(facts: Json): SessionFacts {
   throw notAdoptable(`What is stored of its session cannot be read: ${parsed.error.issues[0]?.path.join('.') ?? ''}`)
 }
 
+const processSchema = z.object({
+  protocol: z.literal('acp'),
+  info: factsSchema.shape.info,
+  next: z.object({ own: z.number(), sdk: z.number() }),
+  /** The agent's ids of sessions that are open, and of some that were closed. */
+  open: z.array(z.string()),
+  closed: z.array(z.string()),
+})
+
+/** What a later host needs to go on with a process that several sessions share. */
+export type ProcessFacts = z.output<typeof processSchema>
+
+/** @throws `not_adoptable` */
+export function readProcessFacts(facts: Json): ProcessFacts {
+  const parsed = processSchema.safeParse(facts)
+  if (parsed.success) return parsed.data
+  throw notAdoptable(`What is stored of its process cannot be read: ${parsed.error.issues[0]?.path.join('.') ?? ''}`)
+}
+
 /** What the agent reported of itself at its start. */
-export const infoOf = ({ info: { name, version, capabilities: offered } }: SessionFacts): AgentInfo => ({
+export const infoOf = ({ info: { name, version, capabilities: offered } }: Pick<SessionFacts, 'info'>): AgentInfo => ({
   ...defined({ name, version }),
   capabilities: defined(offered),
 })

@@ -82,7 +82,7 @@ interface Written {
 }
 
 /** What the earlier host wrote since the idle point. */
-async function writtenTo(agent: KeptAgent): Promise<Written> {
+export async function writtenTo(agent: KeptAgent): Promise<Written> {
   const { first, next } = agent.kept.stdin
   const chunks: Buffer[] = []
   let size = 0
@@ -102,8 +102,8 @@ async function writtenTo(agent: KeptAgent): Promise<Written> {
   return { lines, isCut: rest !== '' }
 }
 
-const adoptedSession = (
-  { session }: AdoptedState,
+export const adoptedSession = (
+  { session }: Pick<AdoptedState, 'session'>,
   more: Pick<AdoptedSession, 'mark' | 'caughtUp' | 'begin'>,
 ): AdoptedSession => ({
   get agentSessionId() {

@@ -104,11 +104,11 @@ async function start(
   const options = { clock, graces: limits, ...handlers }
   if (!keep || !client.keep) return spawnAgentProcess(launch, options)
   checkLaunch(launch)
-  const { keeper, key, host = {} } = keep
+  const { keeper, key, host = {}, isShared = false } = keep
   const former = await keeper.adopt(key)
   if (former) await endFormer(keptProcess(former, launch.marker, { ...options, onLines: () => {} }))
   const agent = keptProcess(await keeper.spawn(key, launch, ''), launch.marker, options)
-  client.keep({ process: agent, host, clock })
+  client.keep({ process: agent, host, clock, isShared })
   agent.begin()
   return agent
 }

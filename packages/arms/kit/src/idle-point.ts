@@ -19,6 +19,8 @@ export interface KeptLink {
   /** {@link KeptFacts.host} */
   readonly host: Json
   readonly clock: Clock
+  /** Several sessions share the process. */
+  readonly isShared?: boolean
 }
 
 /** What can be idle: a session with its one process. */
@@ -83,6 +85,19 @@ export class IdlePoint implements AgentSink {
   stored(): Promise<void> {
     if (this.#open === 0) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Takes a point at once, if this is one. Not while a batch is being handled. */
+  renew(): void {
+    const isWanted = this.#wanted !== undefined
+    if (this.#open === 0 && this.#take(isWanted) && isWanted) this.#reach()
+  }
+
+  /** The facts are longer than a keeper stores. */
+  tooLong(): void {
+    if (this.#isWarned) return
+    this.#isWarned = true
+    this.#warn(TOO_LONG)
   }
 
   /** Looks whether this is a point, when something else than a batch or a request is over. */
@@ -158,19 +173,13 @@ export class IdlePoint implements AgentSink {
   #acknowledge(offsets: StreamOffsets, text: string, isBusy: boolean): void {
     // Facts that a keeper would refuse must not leave those of an earlier turn in force.
     const isTooLong = Buffer.byteLength(text) > MAX_FACTS_BYTES
-    if (isTooLong) this.#warnOnce()
+    if (isTooLong) this.tooLong()
     const stored = isTooLong ? '' : text
     const last = this.#last
     if (last?.text === stored && last.isBusy === isBusy && same(last.offsets, offsets)) return
     this.#last = { offsets, text: stored, isBusy }
     // A keeper that is lost is reported by the process.
     void this.#link.process.acknowledge(offsets, stored, isBusy)
-  }
-
-  #warnOnce(): void {
-    if (this.#isWarned) return
-    this.#isWarned = true
-    this.#warn(TOO_LONG)
   }
 
   #warn(notice: AgentSignal): void {

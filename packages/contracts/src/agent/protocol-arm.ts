@@ -11,6 +11,7 @@ import type { Clock } from '../clock.js'
 import type { Json } from '../json.js'
 import type { AgentKeeper, KeptAgent } from './kept-agent.js'
 import type { Launch } from './launch.js'
+import type { SharedSession } from './shared-facts.js'
 import type { ContentBlock } from '../wire/content-block.js'
 import type { AgentInfo, StoredAgentSession } from '../session.js'
 import type { TraceContext } from '../trace-context.js'
@@ -54,7 +55,13 @@ export interface ArmConnectOptions {
    * Where the process is started so that it outlives this host, its key there, and what the host itself needs to go on with
    * it ({@link KeptFacts.host}); absent for a process of this host.
    */
-  readonly keep?: { readonly keeper: AgentKeeper; readonly key: string; readonly host?: Json }
+  readonly keep?: {
+    readonly keeper: AgentKeeper
+    readonly key: string
+    readonly host?: Json
+    /** Several sessions are opened; each is kept under a key of its own ({@link OpenSessionOptions.keep}). */
+    readonly isShared?: true
+  }
 }
 
 /** Goes on with an agent that an earlier host started. `launch` is what it was started with. */
@@ -78,6 +85,23 @@ export interface AdoptedSession extends ArmSession {
   begin(): RunningTurn | undefined
 }
 
+/** A kept process that several sessions share, before anything of it was read. */
+export interface AdoptedProcess {
+  readonly connection: ArmConnection
+  /** {@link SharedFacts.host} */
+  readonly host: Json
+  /** The sessions that can be adopted; see {@link OpenSessionOptions.keep}. */
+  readonly sessions: readonly SharedSession[]
+  /** Goes on with one of them; before `begin`. @throws `not_adoptable` */
+  adopt(
+    key: string,
+    opening: Pick<OpenSessionOptions, 'cwd' | 'additionalDirectories'>,
+    sink: AgentSink,
+  ): AdoptedSession
+  /** Begins to read, after the `begin` of each session. The sessions that were not adopted are closed. */
+  begin(): void
+}
+
 /** A turn whose prompt an earlier host has sent. */
 export interface RunningTurn {
   /** As {@link ArmSession.send} of its prompt. */
@@ -95,6 +119,8 @@ export interface OpenSessionOptions {
   readonly meta?: Readonly<Record<string, unknown>>
   /** The trace that the request that opens the session is part of. */
   readonly trace?: TraceContext
+  /** Its key in a kept process that several sessions share, and what the host needs to go on with it. */
+  readonly keep?: { readonly key: string; readonly host: Json }
 }
 
 export interface ArmSession {
@@ -133,4 +159,9 @@ export interface ProtocolArm {
    * @throws `not_adoptable` when what was kept does not suffice
    */
   adopt?(options: ArmAdoptOptions, sink: AgentSink): Promise<{ connection: ArmConnection; session: AdoptedSession }>
+  /**
+   * Goes on with a kept process that several sessions share; absent where the protocol cannot. A rejection leaves it running.
+   * @throws `not_adoptable` when what was kept does not suffice
+   */
+  adoptShared?(options: ArmAdoptOptions): Promise<AdoptedProcess>
 }

@@ -1,12 +1,16 @@
 import { type Clock, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import {
+  type AdoptAgentOptions,
   type AdoptedAgent,
   type AdoptedSession,
+  type AgentProcessInfo,
+  type AgentSink,
   type ArmAdoptOptions,
   type ArmConnection,
   DEFAULT_ARM_LIMITS,
   type KeptAgent,
   type Launch,
+  readKeptFacts,
   type RunningTurn,
 } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
@@ -14,13 +18,14 @@ import type { HeldSandbox } from '@agentproto/sandbox'
 import { environmentOf } from '@agentproto/subprocess'
 import { agentEnvironment } from './agent-environment.js'
 import { holdSandboxAgain } from './confine-agent.js'
-import { type LaunchFacts, notAdoptable, readLaunchFacts } from './keep-agent.js'
+import { type LaunchFacts, readLaunchFacts } from './keep-agent.js'
 import { bare, DEFAULT_CLIENT } from './launch-agent.js'
 import { onLeft } from './left-agent.js'
 import { guardAdopted, type LaunchGuard } from './launch-guard.js'
 import type { LaunchOptions } from './launch-options.js'
 import { planLaunch } from './launch-plan.js'
 import { loadArm } from './load-arm.js'
+import { notAdoptable } from './not-adoptable.js'
 import { StartedAgent, type StartedAgentOptions } from './running-agent.js'
 import { TimeLimit } from './time-limit.js'
 
@@ -30,16 +35,11 @@ import { TimeLimit } from './time-limit.js'
  * @returns undefined when no agent of the session is kept
  * @throws `not_adoptable`, `keeper_unavailable`, `protocol_unsupported`
  */
-export async function adoptAgent(
-  manifest: AgentCliManifest,
-  options: LaunchOptions,
-): Promise<AdoptedAgent | undefined> {
-  const agent = await options.host.keeper?.adopt(options.sessionId)
-  if (!agent) return undefined
-  const facts = readLaunchFacts(agent.facts)
-  const { guard, connecting, adopt } = await prepareAdoption(manifest, agent, { ...options, facts })
-  const { clock } = connecting
-  const limit = timeLimit(facts, options, connecting)
+export async function adoptAgent(manifest: AgentCliManifest, options: AdoptOptions): Promise<AdoptedAgent | undefined> {
+  const found = await find(manifest, options)
+  if (!found) return undefined
+  const { agent, facts, guard, clock, adopt } = found
+  const limit = timeLimit(facts, options, clock)
   const redacted = guard.sink(options.sink)
   const sink = limit?.sink(redacted) ?? redacted
   const held = await holdAgain(facts, options, clock)
@@ -47,7 +47,7 @@ export async function adoptAgent(
     limit?.cancel()
     await held?.leave()
   }
-  const { connection, session } = await adopt(connecting, sink).catch(async (thrown: unknown) => {
+  const { connection, session } = await adopt(sink).catch(async (thrown: unknown) => {
     await leave()
     throw thrown
   })
@@ -86,29 +86,70 @@ async function holdAgain(
   }
 }
 
-type Adopting = LaunchOptions & { readonly facts: LaunchFacts }
+type AdoptOptions = LaunchOptions & Pick<AdoptAgentOptions, 'process'>
 
-async function prepareAdoption(manifest: AgentCliManifest, agent: KeptAgent, options: Adopting) {
-  const { host, signal, facts } = options
+/** What an earlier host has left of the session. */
+interface Found {
+  readonly agent: Pick<KeptAgent, 'lost'>
+  readonly facts: LaunchFacts
+  readonly guard: LaunchGuard
+  readonly clock: Clock
+  readonly adopt: (sink: AgentSink) => Promise<{ connection: ArmConnection; session: AdoptedSession }>
+}
+
+function find(manifest: AgentCliManifest, options: AdoptOptions): Promise<Found | undefined> {
+  const { process } = options
+  const { marker } = process ?? {}
+  if (process && marker !== undefined) return findMember(manifest, { ...options, process, marker })
+  return findProcess(manifest, options)
+}
+
+/** With a process of its own. */
+async function findProcess(manifest: AgentCliManifest, options: AdoptOptions): Promise<Found | undefined> {
+  const agent = await options.host.keeper?.adopt(options.sessionId)
+  if (!agent) return undefined
+  const facts = readLaunchFacts(readKeptFacts(agent.facts)?.host ?? {})
+  const { guard, connecting, arm } = await prepareAdoption(manifest, agent.process, options)
+  const { adopt } = arm
+  if (!adopt) throw notAdoptable(`its protocol, ${arm.protocol}, does not allow it`)
+  const serve = facts.isPlain ? connecting.serve : {}
+  return { agent, facts, guard, clock: connecting.clock, adopt: (sink) => adopt({ ...connecting, serve, agent }, sink) }
+}
+
+/** With a process that several sessions share. */
+async function findMember(
+  manifest: AgentCliManifest,
+  options: AdoptOptions & { readonly process: AgentProcessInfo; readonly marker: string },
+): Promise<Found | undefined> {
+  const { host, process, marker, sessionId: key, cwd, additionalDirectories } = options
+  const { keeper, sharedProcesses } = host
+  if (!keeper || !sharedProcesses) return undefined
+  const { guard, connecting, arm } = await prepareAdoption(manifest, process, options)
+  const member = await sharedProcesses.adopt(arm, { marker, key, keeper, connecting })
+  if (!member) return undefined
+  const adopt = async (sink: AgentSink) => member.adopt({ cwd, additionalDirectories }, sink)
+  return { agent: member, facts: readLaunchFacts(member.host), guard, clock: connecting.clock, adopt }
+}
+
+async function prepareAdoption(manifest: AgentCliManifest, process: AgentProcessInfo, options: LaunchOptions) {
+  const { host, signal } = options
   const { arm, profile } = await loadArm(manifest, { ...options, origin: { how: 'new' } })
-  if (!arm.adopt) throw notAdoptable(`its protocol, ${arm.protocol}, does not allow it`)
   const adapter = options.adapter ?? bare(manifest, options)
   const guard = await guardAdopted({ host, adapter, workspace: options.workspaceSlug, env: options.env, signal })
-  const env = environmentOf(agent.process) ?? expectedEnvironment(manifest, guard, options)
+  const env = environmentOf(process) ?? expectedEnvironment(manifest, guard, options)
   guard.learn(env)
   const { cwd, additionalDirectories } = options
   const launch: Launch = { command: '', args: [], cwd, additionalDirectories, env, marker: options.sessionId }
-  const connecting: ArmAdoptOptions = {
-    agent,
+  const connecting: Omit<ArmAdoptOptions, 'agent'> & Required<Pick<ArmAdoptOptions, 'serve'>> = {
     launch,
     limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
     clock: host.clock ?? systemClock,
     signal,
     client: host.client ?? DEFAULT_CLIENT,
-    serve: facts.isPlain ? (options.serve ?? {}) : {},
+    serve: options.serve ?? {},
     ...defined({ profile }),
   }
-  return { guard, connecting, adopt: arm.adopt.bind(arm) }
+  return { guard, connecting, arm }
 }
 
 /** Where the environment of a process cannot be read: as it would be launched now. */
@@ -124,7 +165,7 @@ function expectedEnvironment(
 function timeLimit(
   { timeoutMs, startedAt }: LaunchFacts,
   { host }: LaunchOptions,
-  { clock }: ArmAdoptOptions,
+  clock: Clock,
 ): TimeLimit | undefined {
   if (timeoutMs === undefined) return undefined
   return new TimeLimit(timeoutMs, host, { clock, elapsedMs: clock.now() - startedAt })

@@ -1,10 +1,12 @@
 import type { SessionSandbox } from '@agentproto/contracts'
-import { AgentprotoError, asNumber, asRecord, asString, defined, isRecord, type Json } from '@agentproto/contracts'
-import { type ProtocolArm, readKeptFacts } from '@agentproto/contracts/agent'
+import { asNumber, asRecord, asString, defined, isRecord, type Json } from '@agentproto/contracts'
+import type { ProtocolArm } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import type { ConfinedAgent } from './confine-agent.js'
 import { manifestHint } from './manifest-hint.js'
+import { notAdoptable } from './not-adoptable.js'
+import type { SharedProcesses } from './shared-process.js'
 
 /** What a later host must know of a launch. It has no secrets. */
 export interface LaunchFacts {
@@ -44,18 +46,28 @@ function obstacle({ manifest, host, arm, isLaunched, confined }: Keeping): strin
   if (process.platform === 'win32') return 'agents are not kept on Windows'
   if (!isLaunched) return 'it is behind a URL, and the gateway holds the connection'
   if (!arm.adopt) return `an agent that speaks ${arm.protocol} cannot be taken over`
-  const isShared =
-    host.sharedProcesses !== undefined && confined.plain && manifestHint(manifest, 'process') === 'shared'
-  if (isShared) return 'several sessions share its process'
+  if (sharedProcessesFor({ manifest, host, confined }) && !arm.adoptShared)
+    return `several sessions share its process, and ${arm.protocol} cannot keep them apart`
   return confined.endsWithHost
+}
+
+/** The processes that agents of this kind share. A process that is confined for one session is not shared. */
+export function sharedProcessesFor({
+  manifest,
+  host,
+  confined,
+}: Pick<Keeping, 'manifest' | 'host'> & { readonly confined: Pick<ConfinedAgent, 'plain'> }):
+  | SharedProcesses
+  | undefined {
+  return confined.plain && manifestHint(manifest, 'process') === 'shared' ? host.sharedProcesses : undefined
 }
 
 /** The part of the facts that is of the host. */
 export const hostFacts = (facts: LaunchFacts): Json => defined({ ...facts })
 
-/** @throws `not_adoptable` */
-export function readLaunchFacts(text: string): LaunchFacts {
-  const { sandbox, isPlain, held, isInstructed, warnings, startedAt, timeoutMs } = readKeptFacts(text)?.host ?? {}
+/** @param host {@link hostFacts} @throws `not_adoptable` */
+export function readLaunchFacts(host: Json): LaunchFacts {
+  const { sandbox, isPlain, held, isInstructed, warnings, startedAt, timeoutMs } = host
   const { provider, enforced, reason } = asRecord(sandbox)
   const started = asNumber(startedAt)
   const isWhole =
@@ -80,8 +92,3 @@ export function readLaunchFacts(text: string): LaunchFacts {
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((text) => typeof text === 'string')
-
-export const notAdoptable = (reason: string): AgentprotoError =>
-  new AgentprotoError('not_adoptable', `The agent cannot be taken over: ${reason}`, {
-    hint: 'End the agent and resume the session.',
-  })

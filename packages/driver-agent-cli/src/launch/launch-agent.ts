@@ -14,9 +14,8 @@ import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { endProcesses, findMarkedProcesses } from '@agentproto/subprocess'
 import { agentEnvironment } from './agent-environment.js'
-import type { AgentHost } from '../agent-host.js'
 import { confineAgent } from './confine-agent.js'
-import { endsWithGateway, hostFacts, type LaunchFacts, mayKeep } from './keep-agent.js'
+import { endsWithGateway, hostFacts, type LaunchFacts, mayKeep, sharedProcessesFor } from './keep-agent.js'
 import { leaving } from './left-agent.js'
 import { guardLaunch } from './launch-guard.js'
 import type { LaunchOptions } from './launch-options.js'
@@ -25,6 +24,7 @@ import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
 import { loadArm } from './load-arm.js'
 import { StartedAgent } from './running-agent.js'
+import type { SharedProcesses } from './shared-process.js'
 import { TimeLimit } from './time-limit.js'
 import { checkedDirectories } from './working-directories.js'
 
@@ -136,8 +136,8 @@ async function connect(
   { host, sessionId }: LaunchOptions,
 ): Promise<Connected> {
   const warnings = [...guard.warnings, ...confined.warnings, ...keeping.warnings]
-  const direct = connector(manifest, host, { arm, confined })
-  if (!keeping.isKept || !host.keeper) return { connection: await direct.connect(connecting), isKept: false, warnings }
+  const connectBy = connector(sharedProcessesFor({ manifest, host, confined }), arm)
+  if (!keeping.isKept || !host.keeper) return { ...(await connectBy(connecting)), warnings }
   const facts: LaunchFacts = {
     sandbox: confined.sandbox,
     isPlain: confined.plain,
@@ -153,25 +153,26 @@ async function connect(
       void confined.kept?.leave()
     }
     const keep = { keeper: leaving(host.keeper, leave), key: sessionId, host: hostFacts(facts) }
-    return { connection: await arm.connect({ ...connecting, keep }), isKept: true, warnings }
+    const connected = await connectBy({ ...connecting, keep })
+    const more = connected.isKept ? [] : [endsWithGateway('it shares a process that was started without its keeper')]
+    return { ...connected, warnings: [...warnings, ...more] }
   } catch (thrown) {
     if (!isAgentprotoError(thrown) || thrown.code !== 'keeper_unavailable') throw thrown
     // It may have been lost after the spawn.
     await endProcesses(findMarkedProcesses(sessionId), connecting.limits, clock)
     const reason = `${endsWithGateway('its keeper cannot be reached')} ${thrown.message}`
-    return { connection: await direct.connect(connecting), isKept: false, warnings: [...warnings, reason] }
+    return { ...(await connectBy(connecting)), isKept: false, warnings: [...warnings, reason] }
   }
 }
 
-/** The arm, or the processes that agents of this kind share. A process that is confined for one session is not shared. */
-function connector(
-  manifest: AgentCliManifest,
-  { sharedProcesses }: AgentHost,
-  { arm, confined }: Pick<PreparedLaunch, 'arm' | 'confined'>,
-): Pick<ProtocolArm, 'connect'> {
-  const shared = confined.plain && manifestHint(manifest, 'process') === 'shared' ? sharedProcesses : undefined
-  return shared ? { connect: (connecting) => shared.connect(arm, connecting) } : arm
-}
+/** Connects to a process of its own, or to one that agents of this kind share. */
+const connector =
+  (shared: SharedProcesses | undefined, arm: ProtocolArm) =>
+  async (connecting: ArmConnectOptions): Promise<Omit<Connected, 'warnings'>> => {
+    if (!shared) return { connection: await arm.connect(connecting), isKept: connecting.keep !== undefined }
+    const connection = await shared.connect(arm, connecting)
+    return { connection, isKept: connection.isKept && connecting.keep !== undefined }
+  }
 
 function reachable(origin: SessionOrigin, { loadInstead }: LaunchOptions, { capabilities }: AgentInfo): SessionOrigin {
   const unable = origin.how === 'resume' && !capabilities.resume && capabilities.load

@@ -1,7 +1,7 @@
 import type { AgentKeeper, KeptAgent } from '@agentproto/contracts/agent'
 
 /** Calls back when an agent goes on without this host. One whose keeper is gone does not: it is ended. */
-export async function onLeft({ lost }: KeptAgent, left: () => void): Promise<void> {
+export async function onLeft({ lost }: Pick<KeptAgent, 'lost'>, left: () => void): Promise<void> {
   const { cause } = await lost
   if (cause !== 'unreachable') left()
 }

@@ -8,7 +8,10 @@ import { recoverUsage, type UsageRecovery } from '../usage/recover-usage.js'
 import { endAll } from './end-all.js'
 import { failureOf, messageOf } from './ending.js'
 
-export interface RepairHost extends Pick<SessionHost, 'adoptAgent' | 'endLeftovers' | 'onProblem' | 'ledger' | 'keep'> {
+export interface RepairHost extends Pick<
+  SessionHost,
+  'adoptAgent' | 'onAdopted' | 'endLeftovers' | 'onProblem' | 'ledger' | 'keep'
+> {
   readonly sessions: UsageRecovery['sessions']
 }
 
@@ -23,6 +26,7 @@ export async function goOnAfter(all: readonly StoredSession[], host: RepairHost)
   for (const { session } of left) host.ledger.release(session)
   // Nothing is ended before: what one session left may be in the process tree of another one's agent.
   const isAdopted = await Promise.all(left.map((each) => adopt(each, host)))
+  await host.onAdopted?.()
   for (const each of left.filter((_, at) => isAdopted[at] === false))
     if (await repair(each, host)) await host.keep(each.session)
   await endOrphans(left, host)

@@ -1,4 +1,4 @@
-import { AgentprotoError, type ContentBlock } from '@agentproto/contracts'
+import { AgentprotoError, type ContentBlock, defined } from '@agentproto/contracts'
 import type { AdoptedAgent, RunningAgent } from '@agentproto/contracts/agent'
 import type { AdoptionSink, Expected } from '../adoption/adoption-sink.js'
 import { factsOf, loggedSignals, type LoggedFacts, type LoggedPart } from '../adoption/logged-since.js'
@@ -24,7 +24,8 @@ export async function adoptAgent(session: SessionHandle, host: SessionHost, adop
   const { call, sink, signal, attach } = adopting
   try {
     const options = startOptionsOf(session.state, { origin: { how: 'new' }, signal })
-    const agent = await host.adoptAgent?.(options, sink)
+    const { process } = session.state
+    const agent = await host.adoptAgent?.({ ...options, ...defined({ process }) }, sink)
     if (agent === undefined) throw new AgentprotoError('not_adoptable', 'No agent of the session is kept')
     const logged = await loggedSince(session, agent.mark)
     const prompt = await openPrompt(session)

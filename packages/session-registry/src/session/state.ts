@@ -169,7 +169,7 @@ export const NO_CONTEXT: PromptContext = { offered: [], isSent: false }
 
 /** The state of a stored session, of which nothing runs yet. */
 export function stateOf(
-  { session, spawn, requests, agentStartedAt, recording, kept, meter = newMeter(spawn.reportedCost) }: StoredSession,
+  { session, spawn, requests, recording, kept, meter = newMeter(spawn.reportedCost), ...stored }: StoredSession,
   config: RegistryConfig,
   { records }: { readonly records: boolean } = { records: false },
 ): SessionState {
@@ -193,7 +193,8 @@ export function stateOf(
     calls: NO_CALLS,
     recording: recordingOf(recording, records),
     isRewinding: false,
-    agentStartedAt,
+    agentStartedAt: stored.agentStartedAt,
+    process: kept && stored.process,
   }
 }
 

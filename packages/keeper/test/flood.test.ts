@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
+import type { KeptAgent } from '@agentproto/contracts/agent'
 import { connectKeeper, lookAtKeeper } from '@agentproto/keeper'
-import type { HomeKeeper } from '@agentproto/keeper'
+import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
 import { expect, onTestFinished, test } from 'vitest'
 import { DEFAULT_BOUNDS } from '../src/program/bounds.ts'
 import { program } from './held-programs.ts'
@@ -38,34 +39,59 @@ test(
     await first.spawn('flood', program(numbered), '')
     first.close()
 
-    let peak = 0
-    for (;;) {
-      peak = Math.max(peak, rssOf(pid))
-      const [row] = (await lookAtKeeper(folder))?.agents ?? []
-      if (row?.stalled === 'full') break
-    }
-    const [held] = (await lookAtKeeper(folder))?.agents ?? []
+    const peak = new Peak(pid)
+    const held = await untilFull(folder, peak)
     const bound = BOUNDS.memoryBytes + BOUNDS.fileBytes
-    expect(held?.keptBytes).toBeGreaterThan(bound * 0.9)
-    expect(held?.keptBytes).toBeLessThan(bound + (256 << 10))
-    expect(held?.hasEnded).toBe(false)
+    expect(held.keptBytes).toBeGreaterThan(bound * 0.9)
+    expect(held.keptBytes).toBeLessThan(bound + (256 << 10))
+    expect(held.hasEnded).toBe(false)
 
     const second = await gateway(folder)
     const agent = await second.adopt('flood')
-    expect(agent?.kept.stdout.first).toBe(0)
-    const reader = new InOrder()
-    for await (const chunk of agent?.read('stdout', 0) ?? []) {
-      reader.take(chunk)
-      peak = Math.max(peak, rssOf(pid))
-      await agent?.acknowledge({ stdin: 0, stdout: reader.size, stderr: 0 }, '', true)
-    }
-    expect(reader.size).toBe(TOTAL)
-    expect(await agent?.exit).toEqual({ exitCode: 0 })
-    await agent?.release()
-    expect(peak, `${peak} MB`).toBeLessThan(PROGRAM_MB + BOUNDS.memoryBytes / 2 ** 20)
+    if (agent === undefined) throw new Error('nothing is held')
+    expect(agent.kept.stdout.first).toBe(0)
+    expect(await readBack(agent, peak)).toBe(TOTAL)
+    expect(await agent.exit).toEqual({ exitCode: 0 })
+    await agent.release()
+    expect(peak.mb).toBeLessThan(PROGRAM_MB + BOUNDS.memoryBytes / 2 ** 20)
     second.close()
   },
 )
+
+/** What the keeper holds of the flood when it reads no more of it. */
+async function untilFull(folder: string, peak: Peak): Promise<ListedAgent> {
+  for (;;) {
+    peak.look()
+    const [row] = (await lookAtKeeper(folder))?.agents ?? []
+    if (row?.stalled === 'full') return row
+  }
+}
+
+/** Reads and acknowledges all of the flood. @returns how much that was */
+async function readBack(agent: KeptAgent, peak: Peak): Promise<number> {
+  const reader = new InOrder()
+  for await (const chunk of agent.read('stdout', 0)) {
+    reader.take(chunk)
+    peak.look()
+    await agent.acknowledge({ stdin: 0, stdout: reader.size, stderr: 0 }, '', true)
+  }
+  return reader.size
+}
+
+/** The most memory that a process was seen to have, in MB. */
+class Peak {
+  mb = 0
+  readonly #pid: number
+
+  constructor(pid: number) {
+    this.#pid = pid
+  }
+
+  look(): void {
+    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8')
+    this.mb = Math.max(this.mb, Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024)
+  }
+}
 
 async function gateway(folder: string): Promise<HomeKeeper> {
   const keeper = await connectKeeper({ folder, orphanMs: 60_000 })
@@ -88,6 +114,3 @@ class InOrder {
     this.size += chunk.length
   }
 }
-
-const rssOf = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024

@@ -70,7 +70,7 @@ test('16 speed: the point after a turn is taken a moment later, and not at all i
   const { idle, subject, acknowledged, process, runTimers } = points()
   idle.watch(subject)
   await Promise.resolve()
-  idle.beforePrompt()
+  void idle.beforePrompt()
   process.offsets = { stdin: 2, stdout: 9, stderr: 3 }
   idle.look()
   await Promise.resolve()
@@ -79,7 +79,7 @@ test('16 speed: the point after a turn is taken a moment later, and not at all i
   expect(acknowledged.slice(2)).toEqual([{ facts: FACTS, isBusy: false }])
   for (const stdout of [10, 11]) {
     process.offsets = { stdin: 2, stdout, stderr: 3 }
-    idle.beforePrompt()
+    void idle.beforePrompt()
     idle.look()
     await Promise.resolve()
   }

@@ -18,9 +18,17 @@ const KEY = 'kept'
 export function testAdoption(subject: ArmSubject): void {
   const { keeper: create } = subject
   if (!create) return
-  const on = (how: TurnName, title: string, run: (kept: Kept) => Promise<void>): void =>
+  const on: OnKept = (how, title, run) =>
     testOf(subject, how)(title, async () => run(await openKept(subject, create())))
+  testConversations(on)
+  testPermissions(on)
+  testRefusals(on)
+}
 
+/** Registers a test with an agent that a keeper holds. */
+type OnKept = (how: TurnName, title: string, run: (kept: Kept) => Promise<void>) => void
+
+function testConversations(on: OnKept): void {
   on('echo', 'an idle agent goes on with the next host in the same conversation', async ({ first, adopt }) => {
     await first.turn('echo', 'one')
     const next = await adopt()
@@ -60,7 +68,9 @@ export function testAdoption(subject: ArmSubject): void {
     expect(endOf(next.sink.signals)).toMatchObject({ reason: 'cancelled' })
     expect(textOf(await next.turn('echo', 'next'))).toBe('echo next')
   })
+}
 
+function testPermissions(on: OnKept): void {
   on('ask', 'a permission that waits is asked again, and the agent gets one answer', async ({ first, adopt }) => {
     void first.session.send([{ type: 'text', text: 'ask' }])
     await first.sink.until(() => first.sink.asked.length === 1)
@@ -84,7 +94,9 @@ export function testAdoption(subject: ArmSubject): void {
     expect(next.sink.answers).toEqual(first.sink.asked.map(({ request }) => request))
     expect(textOf(next.sink.signals)).toBe('answer yes')
   })
+}
 
+function testRefusals(on: OnKept): void {
   on(
     'echo',
     'facts that cannot be read are refused, and the agent is left as it is',
@@ -122,10 +134,10 @@ interface Adopted {
 
 async function openKept(subject: ArmSubject, keeper: AgentKeeper): Promise<Kept> {
   const first = await open(subject, { keep: { keeper, key: KEY } })
-  return { keeper, first, adopt: () => adopt(subject, keeper, first) }
+  return { keeper, first, adopt: () => goOn(subject, keeper, first) }
 }
 
-async function adopt({ arm, start }: ArmSubject, keeper: AgentKeeper, { launch }: Opened): Promise<Adopted> {
+async function goOn({ arm, start }: ArmSubject, keeper: AgentKeeper, { launch }: Opened): Promise<Adopted> {
   const agent = await keeper.adopt(KEY)
   if (!agent || !arm.adopt) throw new Error('nothing is kept, or the arm adopts nothing')
   const sink = new RecordingSink()

@@ -45,7 +45,7 @@ export class Calls {
 
   /** Answers all that wait. */
   failAll(message: string): void {
-    for (const id of [...this.#waiting.keys()]) this.fail(id, message)
+    for (const id of this.#waiting.keys()) this.fail(id, message)
   }
 
   /** Drops a request whose answer may still come. */

@@ -18,12 +18,12 @@ const PROMPT = [{ type: 'text', text: 'go' }] as const
 const CANCELLED = { type: 'turn-end', reason: 'cancelled' }
 const END = { type: 'turn-end', reason: 'end_turn' }
 
-const words = { type: 'string' }
+const string = { type: 'string' }
 const TOOLS = [
-  { name: 'start', inputSchema: { type: 'object', properties: { prompt: words }, required: ['prompt'] } },
+  { name: 'start', inputSchema: { type: 'object', properties: { prompt: string }, required: ['prompt'] } },
   {
     name: 'go-on',
-    inputSchema: { type: 'object', properties: { prompt: words, threadId: words }, required: ['prompt', 'threadId'] },
+    inputSchema: { type: 'object', properties: { prompt: string, threadId: string }, required: ['prompt', 'threadId'] },
   },
 ]
 

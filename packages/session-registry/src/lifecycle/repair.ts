@@ -1,5 +1,6 @@
 import { isLive } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
+import type { LogItem } from '../log/log-gap.js'
 import { UnheardAnswers } from '../permissions/unheard-answers.js'
 import type { SessionHost } from '../session-host.js'
 import type { SessionHandle } from '../session/session-handle.js'
@@ -7,6 +8,7 @@ import { eventsFrom } from '../turns/turn-log.js'
 import { recoverUsage, type UsageRecovery } from '../usage/recover-usage.js'
 import { endAll } from './end-all.js'
 import { failureOf, messageOf } from './ending.js'
+import { Pace } from './pace.js'
 
 export interface RepairHost extends Pick<
   SessionHost,
@@ -21,7 +23,8 @@ export interface RepairHost extends Pick<
  */
 export async function goOnAfter(all: readonly StoredSession[], host: RepairHost): Promise<void> {
   const stored = all.filter(({ session, starting }) => isLive(session) || starting)
-  const left = await Promise.all(stored.map((each) => readAgain(each, host)))
+  const pace = new Pace()
+  const left = await Promise.all(stored.map((each) => readAgain(each, host, pace)))
   // A budget that sessions share may have been added up while the record of one of them was behind its log.
   for (const { session } of left) host.ledger.release(session)
   // Nothing is ended before: what one session left may be in the process tree of another one's agent.
@@ -43,12 +46,14 @@ interface Left {
   readonly failure?: unknown
 }
 
-async function readAgain(stored: StoredSession, { sessions, ledger }: RepairHost): Promise<Left> {
+async function readAgain(stored: StoredSession, { sessions, ledger }: RepairHost, pace: Pace): Promise<Left> {
   const session = sessions.get(stored.session.id)
   const answers = new UnheardAnswers()
+  const events = (from: number): AsyncIterable<LogItem> => pace.of(eventsFrom(session, from))
+  const open = stored.turns.find(({ state }) => state === 'running')
   try {
-    await catchUp(session, stored, answers)
-    await ledger.recover(session, () => eventsFrom(session, 1))
+    await catchUp(session, events(open?.firstSeq ?? stored.session.lastSeq + 1), answers)
+    await ledger.recover(session, () => events(1))
     return { stored, session, answers }
   } catch (failure) {
     return { stored, session, answers, failure }
@@ -131,9 +136,8 @@ const ENDED = {
 }
 
 /** The record catches up with the log, which is never behind it (failure mode 11). */
-async function catchUp(session: SessionHandle, stored: StoredSession, answers: UnheardAnswers): Promise<void> {
-  const open = stored.turns.find(({ state }) => state === 'running')
-  for await (const event of eventsFrom(session, open?.firstSeq ?? stored.session.lastSeq + 1)) {
+async function catchUp(session: SessionHandle, events: AsyncIterable<LogItem>, answers: UnheardAnswers): Promise<void> {
+  for await (const event of events) {
     if (event.type === 'gap') continue
     await session.post({ type: 'replayed', event })
     session.turns.effective([event])

@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
-import { expect, test } from 'vitest'
+import { createGateway } from '@agentproto/runtime'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Daemon, startDaemon } from './support/daemon.js'
 import { allEvents, endedTurns, keepingHome, numbersOf, ofType, sharedAgentsIn, textIn } from './support/kept-agents.js'
 import { newMark } from './support/marked-processes.js'
@@ -77,3 +78,36 @@ async function textOfStream({ client }: Daemon, id: string): Promise<string> {
   await client.sessions.kill(id)
   return text
 }
+
+test('16.4 a session that cannot go on does not cost the others their process', async () => {
+  const mark = newMark()
+  const folder = temporaryFolder('kept-siblings')
+  const home = join(folder, 'home')
+  const options = {
+    home,
+    cwd: folder,
+    keeper: true,
+    adapters: [sharedDemo()],
+    env: { ...process.env, HOME: folder, AGENTPROTO_DEMO_HOME: join(folder, 'demo'), ...mark.env },
+  }
+  const owner = { type: 'owner', name: 'owner' } as const
+  const first = await createGateway(options)
+  const start = async (prompt: string): Promise<string> =>
+    (await first.sessions.spawn({ adapter: 'demo-shared', cwd: folder, prompt }, owner)).id
+  const [gone, unreadable] = [await start('stream 500 10'), await start('stream 500 10')]
+  const whole = await start('stream 300 10')
+  const [agent] = sharedAgentsIn(mark.living())
+  await first.close({ keepAgents: true })
+  rmSync(join(home, 'sessions', gone), { recursive: true })
+  rmSync(join(home, 'sessions.json'), { force: true })
+  writeFileSync(join(home, 'sessions', unreadable, 'events.jsonl'), 'garbage\n')
+
+  const second = await createGateway(options)
+  onTestFinished(() => second.close())
+  expect(sharedAgentsIn(mark.living())).toEqual([agent])
+  expect(await second.sessions.get(whole)).toMatchObject({ status: 'running', kept: true })
+  expect(await second.sessions.waitTurn(whole, 1)).toMatchObject({ reason: 'end_turn' })
+  await second.sessions.kill(whole, owner)
+  await second.close()
+  expect(sharedAgentsIn(mark.living())).toEqual([])
+})

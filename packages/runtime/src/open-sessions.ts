@@ -70,9 +70,8 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     log,
     audit,
     metrics,
-    notifier,
+    notifier: { events: news },
   } = parts
-  const { events: news } = notifier
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   // They are found before an agent goes on and has new ones run, and may take the time that they need to end.
   if (parts.keeper !== undefined) void endCommands(await hostedCommands(parts.keeper, onProblem), onProblem)

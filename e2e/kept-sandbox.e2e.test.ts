@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
+import { createGateway } from '@agentproto/runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import { startDaemon } from './support/daemon.js'
@@ -105,6 +106,35 @@ test.each(cases)(
     await client.sessions.kill(id)
     expect(agentsIn(mark.living(), id)).toEqual([])
     expect(readdirSync(join(own, 'sandboxes'))).toEqual([])
+  },
+)
+
+test(
+  '16.5 a gateway that leaves its agents closes their network, and the next one in the same process opens it',
+  needs('linux', 'bwrap'),
+  async () => {
+    const [listed, other] = [await httpServer(), await httpServer()]
+    const { home, own, cwd } = confinedHome(temporaryFolder('left'), PROFILES[ALONE](new URL(listed).host))
+    writeFileSync(join(cwd, 'probe.mjs'), PROBE)
+    writeFileSync(join(cwd, '.env'), '')
+    const mark = newMark()
+    const env = { ...process.env, HOME: home, ...mark.env }
+    const options = { home: own, cwd, keeper: true, env }
+    const owner = { type: 'owner', name: 'owner' } as const
+    const first = await createGateway(options)
+    const prompt = `run ${process.execPath} probe.mjs ${listed} ${other} ${own}`
+    const { id } = await first.sessions.spawn({ adapter: 'demo', cwd, permissionMode: 'approve-all', prompt }, owner)
+    await expect.poll(() => roundsIn(cwd).at(-1), { timeout: 20_000 }).toMatchObject({ listed: 200, other: 403 })
+    await first.close({ keepAgents: true })
+    const before = roundsIn(cwd).length
+    const second = await createGateway(options)
+    onTestFinished(() => second.close())
+    await expect.poll(() => roundsIn(cwd).length, { timeout: 30_000 }).toBeGreaterThan(before + 2)
+    writeFileSync(join(cwd, 'over'), '')
+    expect(await second.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'end_turn' })
+    expect(roundsIn(cwd).at(-1)).toEqual({ listed: 200, other: 403, took: false })
+    await second.close()
+    expect([agentsIn(mark.living(), id), readdirSync(join(own, 'sandboxes'))]).toEqual([[], []])
   },
 )
 

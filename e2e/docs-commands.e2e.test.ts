@@ -27,6 +27,7 @@ const PAGES = [
   'docs/cli.md',
   'docs/first-hour.md',
   'docs/usage.md',
+  'docs/upgrades-without-interruption.md',
   ...readdirSync(join(ROOT, GUIDES)).map((name) => `${GUIDES}/${name}`),
 ]
 

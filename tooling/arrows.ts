@@ -76,7 +76,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   runtime: { may: ALL_BUT_CLI },
   cli: {
     may: ['client', 'manifest', 'secrets', 'workspaces'],
-    lazily: ['acp-server', 'mcp-tools', 'runtime', 'server', 'subprocess'],
+    lazily: ['acp-server', 'keeper', 'mcp-tools', 'runtime', 'server', 'subprocess'],
   },
 }
 

@@ -2,14 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
-import { cli, folder, serve, start, type Started, withoutKeeper } from './cli-process.js'
+import { cli, folder, serve, withoutKeeper } from './cli-process.js'
 
-interface Record {
+interface DaemonRecord {
   readonly pid: number
   readonly url: string
+  readonly onRestart?: string
 }
 
-const recordOf = (home: string): Record => JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as Record
+const recordOf = (home: string): DaemonRecord =>
+  JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as DaemonRecord
 const agentsOf = (id: string): readonly number[] => findMarkedProcesses(id).map(({ pid }) => pid)
 
 /** A session of the demo agent in the middle of a turn. */
@@ -68,4 +70,98 @@ test('16.5 restart in the background, twice at once, keeps the agent and the opt
   expect(await session(home)).toMatchObject({ status: 'running', turn: { number: 1 } })
   expect(await cli(['stop'], { home })).toMatchObject({ code: 0 })
   expect(agentsOf(id)).toEqual([])
+})
+
+test('16.5 stop --keep-agents leaves them, status and doctor show them, the next gateway goes on, and stop without one ends them', async () => {
+  const home = endedAfter(folder())
+  const first = await serve(home)
+  const { agent, id } = await working(home)
+  expect(await cli(['stop', '--keep-agents'], { home })).toMatchObject({ code: 0 })
+  expect(await first.ended).toMatchObject({ code: 0 })
+  expect(agentsOf(id)).toEqual([agent])
+  const status = await cli(['status'], { home })
+  expect(status).toMatchObject({ code: 1 })
+  expect(status.stderr).toMatch(
+    /agents of the last one go on[\s\S]*1 agent, 1 in a turn[\s\S]*agentproto serve --detach/,
+  )
+
+  const second = await serve(home)
+  expect(second.url).toBe(first.url)
+  const { keeper } = JSON.parse((await cli(['status', '--json'], { home })).stdout) as { readonly keeper: object }
+  expect(keeper).toMatchObject({ wire: 1, agents: 1, busy: 1 })
+  const { checks } = JSON.parse((await cli(['doctor', '--json'], { home })).stdout) as { checks: { id: string }[] }
+  expect(checks.find((check) => check.id === 'keeper')).toMatchObject({
+    verdict: 'ok',
+    detail: expect.stringMatching(/wire 1, pid \d+: 1 agent, 1 in a turn, .* kept$/) as string,
+  })
+  expect(await session(home)).toMatchObject({ status: 'running', turn: { number: 1 } })
+  second.child.kill('SIGKILL')
+  await second.ended
+  expect(agentsOf(id)).toEqual([agent])
+  expect(await cli(['stop'], { home })).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('Ended 1 agent that one had left.') as string,
+  })
+  expect(agentsOf(id)).toEqual([])
+})
+
+test('16.5 stop --force ends the agents too', async () => {
+  const home = endedAfter(folder())
+  await serve(home)
+  const { id } = await working(home)
+  expect(await cli(['stop', '--force'], { home })).toMatchObject({ code: 0 })
+  expect(agentsOf(id)).toEqual([])
+})
+
+test('16.5 a gateway that cannot leave its agents is not restarted without consent', async () => {
+  const home = endedAfter(withoutKeeper(folder()))
+  const gateway = await serve(home)
+  const { id } = await working(home)
+  expect(await cli(['restart'], { home })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/without a keeper[\s\S]*end 1 of them[\s\S]*--end-agents/) as string,
+  })
+  // As a gateway of an earlier version has recorded itself.
+  const { onRestart: _, ...earlier } = recordOf(home)
+  writeFileSync(join(home, 'daemon.json'), JSON.stringify(earlier))
+  expect(await cli(['restart'], { home })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cannot leave its agents') as string,
+  })
+  expect(await cli(['stop', '--keep-agents'], { home })).toMatchObject({ code: 1 })
+  expect(agentsOf(id)).toHaveLength(1)
+  expect(gateway.child.exitCode).toBe(null)
+  expect(await cli(['restart', '--end-agents'], { home })).toMatchObject({ code: 0 })
+  expect(agentsOf(id)).toEqual([])
+  expect(recordOf(home).pid).not.toBe(gateway.child.pid)
+})
+
+test('16.5 a gateway that was killed and has no terminal any more is found by its child, which leaves its agents', async () => {
+  const home = endedAfter(folder())
+  const gateway = await serve(home)
+  const { agent, id } = await working(home)
+  expect(await cli(['restart'], { home })).toMatchObject({ code: 0 })
+  const { pid } = recordOf(home)
+  gateway.child.kill('SIGKILL')
+  await expect.poll(() => identify(pid)).toBeUndefined()
+  expect(agentsOf(id)).toEqual([agent])
+  await serve(home)
+  expect(await session(home)).toMatchObject({ status: 'running', kept: true, turn: { number: 1 } })
+})
+
+test('16.5 restart without a gateway starts one, and one with an invalid configuration is not restarted', async () => {
+  const home = endedAfter(folder())
+  const { stdout, stderr, code } = await cli(['restart'], { home })
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: `${recordOf(home).url}\n`,
+    stderr: 'No gateway was running. One was started.\n',
+  })
+  const { pid } = recordOf(home)
+  writeFileSync(join(home, 'config.json'), '{ "keper": true }')
+  expect(await cli(['restart'], { home })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('keeper') as string,
+  })
+  expect(recordOf(home).pid).toBe(pid)
 })

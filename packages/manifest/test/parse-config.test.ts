@@ -73,3 +73,14 @@ test.each([
   expect(problemsOf(text).map((problem) => problem.code)).toContain(code)
   expect({}).not.toHaveProperty('polluted')
 })
+
+test.each([{ keeper: true }, { keeper: false }, { keeper: { enabled: false } }, { keeper: { orphanMs: 60_000 } }])(
+  '16.5 keeper is a boolean or an object: %j',
+  (config) => {
+    expect(parseConfig(JSON.stringify(config), { path })).toEqual({ ok: true, manifest: config, warnings: [] })
+  },
+)
+
+test.each(['"yes"', '{ "orphanMs": -1 }', '{ "orphanMS": 1 }', '[]', 'null'])('16.5 keeper is not %s', (value) => {
+  expect(problemsOf(`{ "keeper": ${value} }`)).toHaveLength(1)
+})

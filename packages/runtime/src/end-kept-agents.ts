@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { homeLayout } from '@agentproto/contracts/agent'
-import { connectKeeper } from '@agentproto/keeper'
+import { connectKeeper, type HomeKeeper } from '@agentproto/keeper'
 import { lockBriefly } from '@agentproto/server/home'
 import { forgetAgent, leaveKeeper } from './open-agent-keeper.js'
 
@@ -17,15 +17,18 @@ export async function endKeptAgents(home: string): Promise<number> {
   const lock = await lockBriefly(home)
   try {
     const keeper = await connectKeeper({ folder, orphanMs: 0 })
-    if (keeper === undefined) return 0
-    try {
-      const agents = await keeper.list()
-      await Promise.all(agents.map(({ key }) => forgetAgent(keeper, key)))
-      return agents.length
-    } finally {
-      await leaveKeeper(keeper)
-    }
+    return keeper === undefined ? 0 : await endAllOf(keeper)
   } finally {
     lock.release()
+  }
+}
+
+async function endAllOf(keeper: HomeKeeper): Promise<number> {
+  try {
+    const agents = await keeper.list()
+    await Promise.all(agents.map(({ key }) => forgetAgent(keeper, key)))
+    return agents.length
+  } finally {
+    await leaveKeeper(keeper)
   }
 }

@@ -1,11 +1,15 @@
 import { hostname } from 'node:os'
 import { defined } from '@agentproto/contracts'
 import type { GatewayInfo } from '@agentproto/contracts/wire'
+import type { KeeperInfo } from '@agentproto/keeper'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
 /** What this gateway is, for those who administer it. Its start is now. */
-export function gatewayInfo({ clock, layout, inMemory, sessions }: Settings): () => GatewayInfo {
+export function gatewayInfo(
+  { clock, layout, inMemory, sessions }: Settings,
+  keeper: KeeperInfo | undefined,
+): () => GatewayInfo {
   const startedAt = new Date(clock.now()).toISOString()
   const { session, day, workspaces = {} } = sessions?.budgets ?? {}
   const info: GatewayInfo = {
@@ -15,6 +19,7 @@ export function gatewayInfo({ clock, layout, inMemory, sessions }: Settings): ()
     host: hostname(),
     node: process.versions.node,
     platform: process.platform,
+    ...defined({ keeper }),
     budgets: { ...defined({ session, day }), workspaces },
   }
   return () => info

@@ -24,7 +24,7 @@ export function openSurfaces(settings: Settings, parts: Parts) {
   const { clock, allowedHosts, allowedOrigins, publicUrl, layout, inMemory, address, listen: defaults } = settings
   const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens, notifications } =
     parts
-  const { authenticate, revoked, onProblem, audit, log, metrics } = parts
+  const { authenticate, revoked, onProblem, audit, log, metrics, keeper } = parts
   const documents = { archive, usage, worktrees, changes }
   const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, notifications, clock, version }
   const onRefused = audit.refused
@@ -41,8 +41,11 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
     consoleFiles: consoleFiles(consoleFolder),
-    gateway: gatewayInfo(settings),
-    metrics: async (streams) => metrics.text(sessions, streams, await notifications.state()),
+    gateway: gatewayInfo(settings, keeper?.info),
+    metrics: async (streams) => {
+      metrics.setKept((await keeper?.list().catch(() => [])) ?? [])
+      return metrics.text(sessions, streams, await notifications.state())
+    },
     signal: ending.signal,
     onRefused,
     onError: (error, { method, path }) => onProblem(`${method} ${path}: ${stackOf(error)}`),
@@ -52,7 +55,7 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     ...(publicUrl !== undefined && { publicUrl }),
   })
   const recordPath = inMemory ? undefined : layout.daemon
-  const keepsAddress = parts.keeper !== undefined
+  const keepsAddress = keeper !== undefined
   const listeners = new Listeners({ app, version, defaults, onProblem, address, names, recordPath, keepsAddress, log })
   return {
     app,

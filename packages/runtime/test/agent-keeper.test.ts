@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createGateway } from '@agentproto/runtime'
@@ -26,6 +26,33 @@ test('16.2 a keeper that cannot start: the gateway starts without it, with one w
   expect(problems).toEqual([
     'Agents end with this gateway. The keeper cannot be used: it does not start (failed: no number is left: remove 999999999.sock).',
   ])
+})
+
+test.each([
+  [undefined, true],
+  [{ keeper: { orphanMs: 60_000 } }, true],
+  [{ keeper: { enabled: false } }, false],
+  [{ keeper: false }, false],
+])('16.2 a host that keeps by default, with a config.json of %j: %s', async (config, isKept) => {
+  const home = mkdtempSync(join(tmpdir(), 'by-default-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  if (config !== undefined) writeFileSync(join(home, 'config.json'), JSON.stringify(config))
+  const gateway = await createGateway({ home, cwd: home, defaults: { keeper: true } })
+  onTestFinished(() => gateway.close())
+  expect(gateway.keeper !== undefined).toBe(isKept)
+  expect(existsSync(join(home, 'keeper'))).toBe(isKept)
+})
+
+test('16.2 an embedding host keeps when it asks for it, whatever config.json leaves open', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'opt-in-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const without = await createGateway({ home, cwd: home })
+  expect(without.keeper).toBeUndefined()
+  await without.close()
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ keeper: { orphanMs: 60_000 } }))
+  const gateway = await createGateway({ home, cwd: home, keeper: true })
+  onTestFinished(() => gateway.close())
+  expect(gateway.keeper).toMatchObject({ wire: 1 })
 })
 
 function planted(folder: string): void {

@@ -21,6 +21,7 @@ import type { Finding } from './finding.js'
 import { type FolderSize, folderSize } from './folder-size.js'
 import { checkHome, existingFolder } from './home-access.js'
 import { checkFormat, isKnownFormat } from './home-format.js'
+import { checkKeeper } from './keeper.js'
 import { checkLeftovers } from './leftovers.js'
 import { checkWorktrees } from './worktrees.js'
 
@@ -28,7 +29,7 @@ const GIB = 1024 ** 3
 const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
 /** Checks of what is in the home. */
-const OF_HOME = new Set(['permissions', 'config', 'worktrees', 'checkpoints', 'sizes', 'leftovers', 'clock'])
+const OF_HOME = new Set(['permissions', 'config', 'worktrees', 'checkpoints', 'sizes', 'leftovers', 'clock', 'keeper'])
 
 /** Every check of `agentproto doctor`: the machine, the home, the gateway and the agents. None changes anything. */
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
@@ -51,6 +52,7 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
     ['leftovers', 'leftovers', () => checkLeftovers(home)],
     ['clock', 'clock', () => checkClock(home)],
     ['daemon', 'gateway', () => checkDaemon(context), 'Kill it with: agentproto stop --force'],
+    ['keeper', 'keeper', () => checkKeeper(home)],
     ['adapters', 'agents', () => checkAdapters(context), 'See more with: agentproto adapters list'],
     ['engines', 'Node of agents', async () => checkEngines(await openAdapters(context))],
   ]

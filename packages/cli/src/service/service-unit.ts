@@ -38,8 +38,10 @@ export function systemdService(facts: ServiceFacts): Service {
     `StandardError=append:${unspecified(facts.log)}`,
     'Restart=on-failure',
     'RestartSec=2',
-    // The gateway ends its agents itself; systemd kills only what is left.
-    'KillMode=mixed',
+    // `systemctl --user reload`: the agents go on.
+    `ExecReload=${[facts.node, facts.script, 'restart'].map(word).join(' ')}`,
+    // A gateway that stops ends its agents itself. One that crashed leaves them to the next: systemd must not kill them.
+    'KillMode=process',
     'TimeoutStopSec=90',
     '',
     '[Install]',

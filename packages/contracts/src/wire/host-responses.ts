@@ -231,6 +231,10 @@ export const gatewayInfo = z.object({
   node: z.string(),
   /** In Node's terms, such as `linux`. */
   platform: z.string(),
+  keeper: z
+    .object({ pid: z.int(), wire: z.int(), build: z.string() })
+    .optional()
+    .describe('The process that holds the pipes of agents; absent where they end with the gateway'),
   budgets: z.object({
     session: budget.optional().describe('Of each session whose start names none'),
     day: budget.optional().describe('Of all sessions together, each day (UTC)'),

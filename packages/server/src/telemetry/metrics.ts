@@ -40,6 +40,8 @@ export class Metrics {
   readonly #busy = this.#gauge('sessions_busy', 'Sessions with a running turn.')
   readonly #awaitingInput = this.#gauge('sessions_awaiting_input', 'Sessions whose agent waits for an answer.')
   readonly #queued = this.#gauge('queued_prompts', 'Prompts in the queues of sessions.')
+  readonly #keptAgents = this.#gauge('kept_agents', 'Agents that outlive the gateway.')
+  readonly #keptBytes = this.#gauge('kept_bytes', 'What is kept of their pipes for the next gateway.')
   readonly #streams = this.#gauge('streams', 'Event streams that are open.')
   readonly #lag = this.#gauge('stream_lag_events', 'Events that the slowest reader has not read yet.')
   readonly #loopLag = this.#gauge('event_loop_lag_seconds', 'Worst delay of the event loop since the last scrape.')
@@ -87,6 +89,12 @@ export class Metrics {
     for (const { currency, amount } of cost)
       this.#cost.inc({ currency: CURRENCIES.has(currency) ? currency : 'other' }, amount)
     this.#unreported.inc(unreported)
+  }
+
+  /** What the keeper holds at the next scrape. */
+  setKept(agents: readonly { readonly keptBytes: number }[]): void {
+    this.#keptAgents.set(agents.length)
+    this.#keptBytes.set(agents.reduce((sum, { keptBytes }) => sum + keptBytes, 0))
   }
 
   /** Prometheus' text format, 0.0.4. */

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Dialect, NEWEST } from '../src/dialects.ts'
 import { ConnectedKeeper } from '../src/keeper-client.ts'
 import { programBuild } from '../src/start-keeper.ts'
+import { FakeClock } from '../../gateway-http/test/fake-clock.ts'
 import { echo, end, opened, program, textOf } from './held-programs.ts'
 import { imaginedKeeper } from './imagined-keeper.ts'
 import { keeperFolder, startProgram } from './keeper-process.ts'
@@ -36,6 +37,22 @@ test('16.6 a keeper that another gateway took over is not followed by another on
   expect(await keeper.lost).toMatchObject({ cause: 'taken-over' })
   await expect(keeper.spawn('a', echo(), '')).rejects.toMatchObject({ code: 'keeper_unavailable' })
   expect(await next.list()).toEqual([])
+})
+
+test('16.1 a start that a frozen keeper does not answer is given up, and what it starts when it goes on is ended', async () => {
+  const clock = new FakeClock()
+  const keeper = await opened({ clock })
+  await keeper.spawn('before', echo(), '')
+  process.kill(keeper.info.pid, 'SIGSTOP')
+  const launch = program('setInterval(() => {}, 1e6)')
+  const spawning = keeper.spawn('late', launch, '')
+  const refused = expect(spawning).rejects.toMatchObject({ code: 'keeper_unavailable' })
+  // The request is sent after a turn of the event loop.
+  await expect.poll(() => clock.advance(15_000) ?? clock.now()).toBeGreaterThan(15_000)
+  await refused
+  process.kill(keeper.info.pid, 'SIGCONT')
+  await expect.poll(async () => (await keeper.list()).map(({ key }) => key)).toEqual(['before'])
+  expect(findMarkedProcesses(launch.marker)).toEqual([])
 })
 
 test('16.5 a keeper of another build that holds nothing gives way to this one', async () => {

@@ -5,7 +5,7 @@ import { lookAtKeeper } from '@agentproto/keeper'
 import { followFlood } from './follow-flood.mjs'
 import { startDaemon, startSession } from './gateway.mjs'
 import { startMany } from './many-sessions.mjs'
-import { cpuSeconds, median, now, rss, timeEach } from './measure.mjs'
+import { cpuSeconds, median, memoryShare, now, timeEach } from './measure.mjs'
 import { k, mb, ms, row } from './table.mjs'
 
 /** Milliseconds between two events of one agent. */
@@ -72,7 +72,7 @@ async function restartMany(home, cwd, sessions) {
   const ids = await startMany(first.http, { cwd, sessions })
   const keeper = await keeperOf(first)
   for (const id of ids) await first.http.call('POST', `/sessions/${id}/prompt`, { prompt: `stream 1000000 ${PACE_MS}` })
-  const keeperMb = rss(keeper)
+  const keeperMb = memoryShare(keeper)
   await first.crash()
   const last = ids.map((id) => lastSeqOf(join(home, 'sessions', id, 'events.jsonl')))
   const began = now()

@@ -32,6 +32,12 @@ export function rss(pid) {
   return match === null ? Number.NaN : Number(match[1]) / 1024
 }
 
+/** Memory of a process in MB, from the kernel, with its part of what it shares with others, such as the program file of Node. */
+export function memoryShare(pid) {
+  const match = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
+  return match === null ? Number.NaN : Number(match[1]) / 1024
+}
+
 /** Watches the resident memory of a process; `stop` returns its peak. */
 export function peakRss(pid) {
   let peak = rss(pid)

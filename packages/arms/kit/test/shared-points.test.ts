@@ -57,10 +57,10 @@ test('16.3 the keeper forgets what is before the oldest turn that runs; sessions
   const [a, b] = [join('a'), join('b')]
   await settled()
   place.stdout = 10
-  a.idle.beforePrompt()
+  void a.idle.beforePrompt()
   a.session.isIdle = false
   place.stdout = 20
-  b.idle.beforePrompt()
+  void b.idle.beforePrompt()
   expect(last()?.upTo.stdout).toBe(10)
   expect(last()?.facts?.from.stdout).toBe(10)
   expect(last()?.facts?.sessions.map(({ key, at }) => [key, at.lines.stdout])).toEqual([
@@ -82,7 +82,7 @@ test('16.1 a keeper that is full: the longest turn gives up its point and says s
     [b, 20],
   ] as const) {
     place.stdout = at
-    session.idle.beforePrompt()
+    void session.idle.beforePrompt()
     session.session.isIdle = false
   }
   place.stdout = 1_000
@@ -102,7 +102,7 @@ test('16.3 a session that was closed holds up nothing, and is not stored', async
   const [a, b] = [join('a'), join('b')]
   await settled()
   place.stdout = 10
-  a.idle.beforePrompt()
+  void a.idle.beforePrompt()
   a.session.isIdle = false
   place.stdout = 20
   b.idle.renew()

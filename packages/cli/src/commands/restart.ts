@@ -54,8 +54,10 @@ async function restart(context: CliContext, options: RestartOptions): Promise<Co
 }
 
 async function start(context: CliContext): Promise<CommandResult> {
-  const { pid, url, version } = await startDaemon(context)
-  return { json: { restarted: false, pid, url, version }, text: url, note: 'No gateway was running. One was started.' }
+  const started = await startDaemon(context)
+  const { pid, url } = started
+  const json = { restarted: false, pid, url, version: started.version }
+  return { json, text: url, note: 'No gateway was running. One was started.' }
 }
 
 /** While one command restarts the gateway, no other one starts it, and what a second one wants is then done. */
@@ -96,12 +98,12 @@ async function replace(
 }
 
 /** @throws `not_supported` when sessions would lose their agents */
-async function assertNoAgent(context: CliContext, { version, onRestart }: DaemonRecord): Promise<void> {
+async function assertNoAgent(context: CliContext, gateway: DaemonRecord): Promise<void> {
   const { sessions } = await (await connect(context)).sessions.list({ limit: 1_000, onlyAlive: true })
   if (sessions.length === 0) return
   const why =
-    onRestart === undefined
-      ? `The gateway, version ${version}, cannot leave its agents`
+    gateway.onRestart === undefined
+      ? `The gateway, version ${gateway.version}, cannot leave its agents`
       : 'The gateway runs without a keeper, so its agents end with it'
   throw new AgentprotoError('not_supported', `${why}: a restart would end ${sessions.length} of them`, {
     hint: 'End them, and restart it, with: agentproto restart --end-agents',

@@ -4,7 +4,7 @@ import { realpathSync } from 'node:fs'
 import { launchAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import type { AgentSignal, RunningAgent, StartAgentOptions } from '@agentproto/contracts/agent'
-import { findMarkedProcesses, identify } from '@agentproto/subprocess'
+import { environmentOf, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { document, host, small } from './small-agent.ts'
 
@@ -108,6 +108,8 @@ test('a crash ends every session of the process, each with its own record', asyn
 test('an aborted start leaves the process to other starts that wait for it, and ends it when there are none', async () => {
   const on = { ...sharing(), executables: { [document.bin ?? '']: agentFile } }
   const slow = { ...manifest, binArgs: ['--slow'] }
+  // Other tests have such processes at the same time.
+  const env = { SMALL_TEST: crypto.randomUUID() }
   const starting = (signal: AbortSignal): Promise<RunningAgent> =>
     launchAgent(slow, {
       sessionId: 'ses_waiting',
@@ -116,7 +118,7 @@ test('an aborted start leaves the process to other starts that wait for it, and 
       additionalDirectories: [],
       mcpServers: [],
       origin: { how: 'new' },
-      env: {},
+      env,
       signal,
       sink: { emit: () => {}, ask: async () => ({ outcome: 'cancelled' }) },
       host: on,
@@ -132,8 +134,8 @@ test('an aborted start leaves the process to other starts that wait for it, and 
   const lonely = starting(alone.signal)
   setTimeout(() => alone.abort(), 50)
   await expect(lonely).rejects.toMatchObject({ code: 'cancelled' })
-  const left = findMarkedProcesses().filter(({ marker }) => marker.startsWith('shared_'))
-  expect(left).toEqual([])
+  const shared = findMarkedProcesses().filter(({ marker }) => marker.startsWith('shared_'))
+  expect(shared.filter((each) => environmentOf(each)?.['SMALL_TEST'] === env.SMALL_TEST)).toEqual([])
 })
 
 test('F43 descendants carry the marker of the process, which its sessions know', async () => {

@@ -1,17 +1,28 @@
 import type { Principal } from '@agentproto/contracts'
-import { findMarkedProcesses } from '@agentproto/subprocess'
+import { environmentOf, findMarkedProcesses, type MarkedProcess } from '@agentproto/subprocess'
 import { expect, test } from 'vitest'
 import { sharedDemo } from './fixtures/shared-demo.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 const owner: Principal = { type: 'owner', name: 'owner' }
 
-const sharedMarkers = (): Set<string> =>
-  new Set(findMarkedProcesses().flatMap(({ marker }) => (marker.startsWith('shared_') ? [marker] : [])))
+/** Other tests have such processes at the same time. */
+const sharedMarkers = (home: string): Set<string> =>
+  new Set(
+    findMarkedProcesses()
+      .filter(({ marker }) => marker.startsWith('shared_'))
+      .filter((each) => isOf(home, each))
+      .map(({ marker }) => marker),
+  )
+
+function isOf(home: string, process: MarkedProcess): boolean {
+  const env = environmentOf(process)
+  return env === undefined || Object.values(env).includes(home)
+}
 
 test('sessions of an adapter that shares its process remember each its own, and end each for itself', async () => {
   const home = await temporaryHome()
-  const before = sharedMarkers()
+  const before = sharedMarkers(home)
   const gateway = await testGateway({ home, adapters: [await sharedDemo(home)] })
   const { sessions } = gateway
   const say = async (id: string, prompt: string): Promise<string> =>
@@ -19,7 +30,7 @@ test('sessions of an adapter that shares its process remember each its own, and 
   const ids = await Promise.all(
     [1, 2, 3].map(async () => (await sessions.spawn({ adapter: 'demo', cwd: home }, owner)).id),
   )
-  const started = [...sharedMarkers()].filter((marker) => !before.has(marker))
+  const started = [...sharedMarkers(home)].filter((marker) => !before.has(marker))
   expect(started).toHaveLength(1)
   await Promise.all(ids.map((id, index) => say(id, `the number is ${index}`)))
   const [first = '', second = '', third = ''] = ids

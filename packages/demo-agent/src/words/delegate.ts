@@ -124,8 +124,6 @@ async function callAsTool(turn: Turn, { client, name, input }: GatewayCall): Pro
 
 /** Rejects when the connection breaks: the protocol's own client would wait until the time for an answer is up. */
 function unlessBroken<T>(client: Client, answer: Promise<T>): Promise<T> {
-  const broken = new Promise<never>((_, reject) => {
-    client.onerror = reject
-  })
+  const broken = new Promise<never>((_, onerror) => Object.assign(client, { onerror }))
   return Promise.race([answer, broken])
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Client } from '@agentproto/client'
 import { expect, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import { allEvents, ofType, startKeeping } from './support/kept-agents.js'
@@ -13,7 +14,9 @@ test(
     const { first, next } = await startKeeping('kept-changes', { config: { checkpoints: { enabled: true } } })
     const folder = await repository(first)
     const { id, cwd } = await first.client.sessions.start({ adapter: 'demo', workspaceSlug: 'repo', worktree: true })
+    await recorded(first.client, id, 1)
     await first.client.sessions.promptAndWait(id, { prompt: 'write before.txt early' })
+    await recorded(first.client, id, 2)
     await first.client.sessions.prompt(id, { prompt: 'write one.txt changed; ask two.txt mine; write three.txt late' })
     const asked = await pendingPermission(first.client, id)
     await first.crash()
@@ -21,9 +24,7 @@ test(
     const { client } = await next()
     await client.sessions.answer(id, asked.requestId, { optionId: allowOnce(asked) })
     expect(await client.sessions.waitTurn(id, 2)).toMatchObject({ reason: 'end_turn' })
-    await expect
-      .poll(async () => ofType(await allEvents(client, id), 'checkpoint').map(({ turn }) => turn))
-      .toContain(2)
+    await recorded(client, id, 3)
     const changed = async (turn: number) => (await client.changes.list(id, { turn })).files.map(({ path }) => path)
     expect(await changed(1)).toEqual(['before.txt'])
     expect(await changed(2)).toEqual(['one.txt', 'three.txt', 'two.txt'])
@@ -40,3 +41,7 @@ test(
     expect(checkpoints).toEqual([...new Set(checkpoints)])
   },
 )
+
+/** Waits until the folder was recorded so often: a prompt on a busy machine does not wait for it as long as it may take. */
+const recorded = (client: Client, id: string, times: number) =>
+  expect.poll(async () => ofType(await allEvents(client, id), 'checkpoint').length).toBe(times)

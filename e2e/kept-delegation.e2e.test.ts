@@ -69,7 +69,7 @@ test('16.3 children keep their limits: their number, their time, and the budget 
     adapter: 'demo',
     cwd: home,
     budget: { turns: 4 },
-    delegation: { maxChildren: 1, ttlSeconds: 20 },
+    delegation: { maxChildren: 1, ttlSeconds: 300 },
   } as const
   const { id } = await first.client.sessions.start(start)
   const spawn = `call start_agent_session ${JSON.stringify({ adapter: 'demo', prompt: 'one' })}`

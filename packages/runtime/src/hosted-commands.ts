@@ -18,6 +18,19 @@ export async function hostedCommands(
   }
 }
 
+/**
+ * Ends what an earlier gateway ran. Called before an agent goes on and has new commands run: resolves when the old ones are found.
+ * They may take the time that they need to end.
+ */
+export async function endEarlierCommands({ keeper, onProblem }: Keeping): Promise<void> {
+  if (keeper !== undefined) void endCommands(await hostedCommands(keeper, onProblem), onProblem)
+}
+
+interface Keeping {
+  readonly keeper: HomeKeeper | undefined
+  readonly onProblem: (problem: string) => void
+}
+
 /** Commands end with their gateway, also when their agents do not. Never rejects. */
 export async function endCommands(
   commands: readonly MarkedProcess[],

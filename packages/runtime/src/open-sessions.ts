@@ -9,7 +9,7 @@ import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { endLeftovers } from './end-leftovers.js'
 import { forgetSandboxes } from './forget-sandboxes.js'
-import { endCommands, hostedCommands } from './hosted-commands.js'
+import { endEarlierCommands } from './hosted-commands.js'
 import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
@@ -73,8 +73,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     notifier: { events: news },
   } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
-  // They are found before an agent goes on and has new ones run, and may take the time that they need to end.
-  if (parts.keeper !== undefined) void endCommands(await hostedCommands(parts.keeper, onProblem), onProblem)
+  await endEarlierCommands(parts)
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
     ...sessionWorktrees(settings, parts),

@@ -13,11 +13,26 @@ export async function declaredSecrets(adapter: LoadedAgentCli): Promise<readonly
   const own = adapter.secrets?.secrets ?? []
   const { secretsRef } = adapter.sandbox.env
   if (secretsRef === undefined || secretsRef === adapter.manifest.auth?.ref) return own
-  const path = join(adapter.directory, secretsRef)
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const parsed = parseSecrets(text, { path })
-  const more = parsed.ok ? parsed.manifest.secrets : []
+  const more = await secretsIn(join(adapter.directory, secretsRef), adapter)
   return [...own, ...more.filter(({ slug }) => !own.some((secret) => secret.slug === slug))]
+}
+
+interface ReadSecrets {
+  readonly text: string
+  readonly secrets: readonly SecretDeclaration[]
+}
+
+/** A gateway that goes on with many agents of one adapter parses its file once, and again when it changes. */
+const READ = new WeakMap<LoadedAgentCli, ReadSecrets>()
+
+async function secretsIn(path: string, adapter: LoadedAgentCli): Promise<readonly SecretDeclaration[]> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const before = READ.get(adapter)
+  if (before?.text === text) return before.secrets
+  const parsed = parseSecrets(text, { path })
+  const secrets = parsed.ok ? parsed.manifest.secrets : []
+  READ.set(adapter, { text, secrets })
+  return secrets
 }
 
 export interface WantedSecrets {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
-import type { AdoptedSession, AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import type { AdoptedSession, AgentSignal, AgentSink, AskOptions } from '@agentproto/contracts/agent'
 
 // Hosts that are killed and followed by another one, for the tests of arms.
 
@@ -40,8 +40,9 @@ export class Host implements AgentSink {
   /** Whether it emits again what is stored; its own log is put together by {@link story}. */
   isReplay = false
 
-  ask(request: AgentRequest): Promise<AgentAnswer> {
+  ask(request: AgentRequest, _withdrawal?: AbortSignal, { onlyNew }: AskOptions = {}): Promise<AgentAnswer> {
     const key = JSON.stringify(request)
+    if (onlyNew && this.log.asked.get(key)) return Promise.resolve({ outcome: 'cancelled' })
     const stored = this.log.asked.get(key) ?? this.#answer
     this.log.asked.set(key, stored)
     if (stored) return Promise.resolve(stored)

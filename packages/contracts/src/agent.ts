@@ -5,6 +5,7 @@ export type {
   AgentProcessInfo,
   AgentSignal,
   AgentSink,
+  AskOptions,
   ConfigChange,
   McpServer,
   ProcessExit,

@@ -1,6 +1,5 @@
 import {
   type AgentAnswer,
-  AgentprotoError,
   defined,
   type IdempotencyDigests,
   type Principal,
@@ -28,7 +27,7 @@ import { SessionChangeService } from './changes/session-changes.js'
 import { assertNoAgent } from './delegation/delegation.js'
 import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
 import { endAll } from './lifecycle/end-all.js'
-import { endingOfKill } from './lifecycle/ending.js'
+import { endingOfKill, shuttingDown } from './lifecycle/ending.js'
 import { goOnAfter } from './lifecycle/repair.js'
 import { assertSessionRoom } from './lifecycle/session-limit.js'
 import type { ResumeCall } from './lifecycle/resume.js'
@@ -257,9 +256,10 @@ class Registry implements SessionRegistry {
 
   async #close({ keepAgents = false }: CloseOptions): Promise<void> {
     const sessions = this.#sessions.loaded
-    const left = keepAgents ? sessions.filter(({ state }) => isKept(state)) : []
+    const kept = keepAgents ? sessions.filter(({ state }) => isKept(state)) : []
+    const isLeft = await Promise.all(kept.map((session) => session.leave()))
+    const left = kept.filter((_, at) => isLeft[at])
     const ended = sessions.filter((session) => !left.includes(session))
-    await Promise.all(left.map((session) => session.leave()))
     for (const problem of await endAll(ended, 'shutdown')) this.#options.onProblem(problem)
     this.archive.close()
     this.#feed.close()
@@ -299,7 +299,7 @@ class Registry implements SessionRegistry {
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
+    if (this.#closing !== undefined) throw shuttingDown()
   }
 
   /** @throws `session_limit_reached`, `shutting_down` */

@@ -201,6 +201,27 @@ test('16.3 an answer that was logged and not delivered is delivered once, and no
   expect(await third).toMatchObject({ content: { which: 3 } })
 })
 
+test('16.3 an answer that an earlier host may have acted on is not given to an agent’s host that wants a new one', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  agent.wantsNew = true
+  const first = agent.ask(permission('t1'))
+  await settled()
+  killed.agents.kill()
+  const [asked] = await killed.registry.requests(id)
+  const allow = { outcome: 'selected', optionId: 'yes' } as const
+  await killed.registry.answer({ id, requestId: asked?.requestId ?? '' }, allow, owner)
+  let registry = await killed.restart()
+  expect(await first).toEqual({ outcome: 'cancelled' })
+  const second = agent.ask(permission('t2'))
+  await settled()
+  registry = await killed.restart()
+  const waiting = (await registry.requests(id)).find(({ state }) => state === 'pending')
+  await registry.answer({ id, requestId: waiting?.requestId ?? '' }, allow, owner)
+  expect(await second).toMatchObject(allow)
+})
+
 test('16.3 queued prompts stay queued, in order, and one that was stopped is not sent', async () => {
   const killed = await host()
   const id = await busy(killed)
@@ -595,6 +616,37 @@ test('16.3 what an agent did while no gateway ran is a sign of life', async () =
   await killed.clock.advance(120_000)
   expect(killed.agents.of(id).cancels).toBe(0)
   expect(await registry.get(id)).toMatchObject({ health: 'healthy' })
+})
+
+test('16.5 a turn that begins while the host leaves its agents: its prompt is sent once, by the next host', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  await killed.registry.prompt(id, { prompt: 'two', whenBusy: 'queue' }, owner)
+  void agent.say(text('one'), end)
+  await killed.registry.close({ keepAgents: true })
+  const registry = await killed.restart()
+  await agent.say(text('both'), end)
+  await settled()
+  expect(agent.prompts).toEqual(['go', 'two'])
+  expect((await registry.turns(id)).map(({ reason }) => reason)).toEqual(['end_turn', 'end_turn'])
+  expect(types(await allEvents(registry, id))).not.toContain('repair')
+})
+
+test('16.6 a kill while the host leaves its agents: the agent is gone, or the kill is refused and the session goes on', async () => {
+  const killed = await host()
+  const [early, late] = [await busy(killed), await busy(killed)]
+  const before = killed.registry.kill(early, owner)
+  const closed = killed.registry.close({ keepAgents: true })
+  await expect(killed.registry.kill(late, owner)).rejects.toMatchObject({ code: 'shutting_down' })
+  expect(await before).toEqual({ ok: true })
+  await closed
+  expect([killed.agents.of(early).isAlive, killed.agents.of(late).isAlive]).toEqual([false, true])
+  const registry = await killed.restart()
+  expect(await registry.get(early)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
+  expect(await registry.get(late)).toMatchObject({ status: 'running', turn: { number: 1, state: 'busy' } })
+  expect(await registry.kill(late, owner)).toEqual({ ok: true })
+  expect(killed.agents.of(late).isAlive).toBe(false)
 })
 
 test('16.5 a host that leaves its agents ends nothing, and its readers come to their end', async () => {

@@ -32,6 +32,8 @@ interface Handling {
   readonly signal: AbortSignal
   /** The id of the call that a permission is asked for. */
   readonly toolCallId: string
+  /** An earlier host may have begun with it. */
+  readonly isOld?: true
 }
 
 type Methods = Readonly<Record<string, (params: Json, handling: Handling) => Promise<object>>>
@@ -93,14 +95,14 @@ export class HostServices {
     return true
   }
 
-  /** Serves a request that an earlier host may have begun with: its commands ended with it. */
+  /** Serves a request that an earlier host may have begun with. Its commands ended with it; one that waits for its permission waits on. */
   serveOld(request: HostRequest, respond: (answer: RpcAnswer) => void): boolean {
     const { id, method, params } = request
     if (!Object.hasOwn(this.#methods, method) || !method.startsWith('terminal/')) return this.serve(request, respond)
     const toolCallId = this.#callId(method)
-    void this.#serve(id, async () => {
-      if (method === 'terminal/create') await this.#withdrawn(params, toolCallId)
-      throw new HostRefusal('failed', 'The command ended with the gateway that ran it')
+    void this.#serve(id, async (signal) => {
+      if (method === 'terminal/create') return this.#run(params, { signal, toolCallId, isOld: true })
+      throw commandEnded()
     }).then(respond)
     return true
   }
@@ -198,12 +200,6 @@ export class HostServices {
     return { command: request, call }
   }
 
-  /** Takes back what an earlier host may still be asking. */
-  async #withdrawn(params: Json, toolCallId: string): Promise<void> {
-    const { call } = await this.#prepare(this.#runOf(params))
-    void this.#options.sink.ask(permission(call, toolCallId), AbortSignal.abort()).catch(() => {})
-  }
-
   #prepare<T>(preparing: Promise<T>): Promise<T> {
     const settled: Promise<unknown> = preparing
       .catch(() => {})
@@ -231,14 +227,19 @@ export class HostServices {
     return { command, args, cwd, env: variablesOf(params['env']), ...defined({ outputByteLimit }) }
   }
 
-  async #permit(call: PermittedCall, { signal, toolCallId }: Handling): Promise<void> {
-    const answer = await this.#options.sink.ask(permission(call, toolCallId), signal)
+  async #permit(call: PermittedCall, { signal, toolCallId, isOld }: Handling): Promise<void> {
+    const once = isOld ? { onlyNew: isOld } : {}
+    const answer = await this.#options.sink.ask(permission(call, toolCallId), signal, once)
     if (signal.aborted) throw signal.reason
+    // The earlier host had its answer, and may have run the command.
+    if (isOld && answer.outcome === 'cancelled') throw commandEnded()
     if (answer.outcome !== 'selected' || answer.optionId !== 'allow') {
       throw new HostRefusal('failed', `Permission denied: ${call.title ?? 'no'}`)
     }
   }
 }
+
+const commandEnded = (): HostRefusal => new HostRefusal('failed', 'The command ended with the gateway that ran it')
 
 type PermittedCall = Omit<ToolCall, 'type' | 'toolCallId'>
 

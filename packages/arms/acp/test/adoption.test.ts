@@ -320,14 +320,41 @@ test.each([
   expect(run.agent.received).toHaveLength(before)
 })
 
-test.each([
-  ['that waits for its permission', ['terminal/create'], undefined],
-  ['that runs', ['terminal/create', 'terminal/wait_for_exit'], ALLOW],
-])('16.a3 a command %s ends with its host, and its request is answered with that', async (_, methods, answer) => {
+test('16.a3 a command that runs ends with its host, and its request is answered with that', async () => {
+  const methods = ['terminal/create', 'terminal/wait_for_exit']
+  const { next, session } = await commandsAdopted(methods, { answer: ALLOW, processes: 2 })
+  await session.begin()?.done
+  expect(JSON.stringify(next.emitted)).toMatch(/command end(s|ed) with the gateway that ran it/)
+})
+
+test('16.a3 a command that was permitted and may have run is not run again', async () => {
+  const { next, session, log } = await commandsAdopted(['terminal/create'], { processes: 1 })
+  for (const request of log.asked.keys()) log.asked.set(request, ALLOW)
+  await session.begin()?.done
+  expect(JSON.stringify(next.emitted)).toContain('The command ended with the gateway that ran it')
+})
+
+test('16.a3 a command that waits for its permission waits for it under the next host, and runs there', async () => {
+  const { next, session, marker } = await commandsAdopted(['terminal/create'], { processes: 1 })
+  const running = session.begin()
+  await expect.poll(() => next.waiting.length).toBe(1)
+  expect(findMarkedProcesses(marker)).toHaveLength(1)
+  next.waiting[0]?.answer(ALLOW)
+  await running?.done
+  expect(joinedText(next.emitted)).toMatch(/"terminalId":"terminal-\w+"/)
+  expect(findMarkedProcesses(marker)).toHaveLength(2)
+})
+
+/** An agent that has the host run commands, with its next host. @param processes how many of them run when the first is killed */
+async function commandsAdopted(
+  methods: readonly string[],
+  { answer, processes }: { readonly answer?: AgentAnswer; readonly processes: number },
+) {
   cleaned()
   folder = await realpath(await mkdtemp(join(tmpdir(), 'acp-adoption-')))
   const keeper = new MemoryKeeper()
   const options = { ...fixture('hosted'), serve: { terminal: true } }
+  const { marker } = options.launch
   const log = new Log()
   const host = new Host(log, { answer })
   const connection = await connectAcp({ ...options, keep: { keeper, key: 'key' } })
@@ -339,17 +366,16 @@ test.each([
   const requests = methods.map((method) => ({ method, command: 'sleep', args: ['60'] }))
   void session.send([{ type: 'text', text: JSON.stringify(requests) }])
   await expect.poll(() => log.asked.size).toBe(1)
-  const agent = await (async () => {
-    const waits = methods.length === 1 ? 0 : 1
-    await expect.poll(() => findMarkedProcesses(options.launch.marker).length).toBe(1 + waits)
-    return keeper.adopt('key')
-  })()
+  await expect.poll(() => findMarkedProcesses(marker).length).toBe(processes)
+  const agent = await keeper.adopt('key')
   if (!agent) throw new Error('nothing is kept')
   host.isKilled = true
   const next = new Host(log)
   next.isReplay = true
   const adopted = await adoptAcp({ ...options, launch: { ...options.launch, cwd: folder }, agent }, next)
   onTestFinished(async () => void (await adopted.connection.close()))
-  await adopted.session.begin()?.done
-  expect(JSON.stringify(next.emitted)).toMatch(/command end(s|ed) with the gateway that ran it/)
-})
+  return { next, session: adopted.session, log, marker }
+}
+
+const joinedText = (signals: readonly AgentSignal[]): string =>
+  signals.map((signal) => (signal.type === 'text-delta' ? signal.text : '')).join('')

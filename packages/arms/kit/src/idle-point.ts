@@ -1,5 +1,11 @@
 import type { AgentAnswer, AgentRequest, Clock, Json, Timer } from '@agentproto/contracts'
-import { type AgentSignal, type AgentSink, keptFactsText, MAX_FACTS_BYTES } from '@agentproto/contracts/agent'
+import {
+  type AgentSignal,
+  type AgentSink,
+  type AskOptions,
+  keptFactsText,
+  MAX_FACTS_BYTES,
+} from '@agentproto/contracts/agent'
 import type { StreamOffsets } from '@agentproto/contracts/agent'
 import type { KeptProcess } from '@agentproto/subprocess'
 
@@ -72,9 +78,9 @@ export class IdlePoint implements AgentSink {
     return stored && reached ? Promise.all([stored, reached]).then(() => {}) : (stored ?? reached)
   }
 
-  ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
+  ask(request: AgentRequest, signal: AbortSignal, options?: AskOptions): Promise<AgentAnswer> {
     this.#open++
-    return this.#sink.ask(request, signal).finally(() => this.#closed())
+    return this.#sink.ask(request, signal, options).finally(() => this.#closed())
   }
 
   answered(request: AgentRequest): void {

@@ -20,7 +20,7 @@ export interface AgentSink {
    * Asks the user. What was emitted before is logged before the request. Settles when the request is answered or its turn
    * ends; `signal` aborts when the agent withdraws it.
    */
-  ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer>
+  ask(request: AgentRequest, signal: AbortSignal, options?: AskOptions): Promise<AgentAnswer>
   /**
    * How much is stored: what is emitted from now on comes after it. A promise while something is held back: ask again when it
    * settles. Absent where nothing outlives the host.
@@ -28,6 +28,11 @@ export interface AgentSink {
   mark?(): number | Promise<void>
   /** Of an adopted agent: an earlier host has asked this and delivered the answer. In the order of `emit` and `ask`. */
   answered?(request: AgentRequest): void
+}
+
+export interface AskOptions {
+  /** An answer that an earlier host has received is not given again, since that host may have acted on it: then `cancelled`. */
+  readonly onlyNew?: true
 }
 
 /** An MCP server that the agent launches, in ACP's shape. */

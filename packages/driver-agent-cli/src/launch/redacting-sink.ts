@@ -1,5 +1,5 @@
 import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
-import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import type { AgentSignal, AgentSink, AskOptions } from '@agentproto/contracts/agent'
 import type { Redactor } from '@agentproto/secrets'
 
 type Prose = Extract<AgentSignal, { readonly text: string }>
@@ -37,8 +37,8 @@ export class RedactingSink implements AgentSink {
     this.#inner.answered?.(this.#redactor.redactData(request))
   }
 
-  ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
-    return this.#inner.ask(this.#redactor.redactData(request), signal)
+  ask(request: AgentRequest, signal: AbortSignal, options?: AskOptions): Promise<AgentAnswer> {
+    return this.#inner.ask(this.#redactor.redactData(request), signal, options)
   }
 
   #clean(signal: AgentSignal, out: AgentSignal[]): void {

@@ -33,7 +33,7 @@ export class TimeLimit {
   sink(inner: AgentSink): AgentSink {
     return {
       emit: (batch) => inner.emit(this.#isOver ? batch.map(asTimeout) : batch),
-      ask: (request, signal) => inner.ask(request, signal),
+      ask: (request, signal, options) => inner.ask(request, signal, options),
       mark: () => inner.mark?.() ?? 0,
       answered: (request) => inner.answered?.(request),
     }

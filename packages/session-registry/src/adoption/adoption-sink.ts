@@ -1,5 +1,5 @@
 import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
-import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import type { AgentSignal, AgentSink, AskOptions } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { loggedRequest, type LoggedRequests } from './logged-requests.js'
 import type { Replay } from './replay.js'
@@ -7,9 +7,15 @@ import type { Replay } from './replay.js'
 /** What is done with the rest of what an adopted agent emits. */
 export interface AdoptionTarget extends Required<Pick<AgentSink, 'emit' | 'ask' | 'mark'>> {
   /** The agent waits again for the answer to a request that the log has. */
-  readonly askAgain: (requestId: string, request: AgentRequest, signal: AbortSignal) => Promise<AgentAnswer>
+  readonly askAgain: (again: AskedAgain, signal: AbortSignal) => Promise<AgentAnswer>
   /** The log and what was kept do not agree. Nothing of the turn is logged any more. @param why for people */
   readonly differ: (why: string, turn: number | undefined) => Promise<void>
+}
+
+/** A request that the log has. */
+export interface AskedAgain extends AskOptions {
+  readonly requestId: string
+  readonly request: AgentRequest
 }
 
 /** What an adopted agent is compared with. */
@@ -58,11 +64,11 @@ export class AdoptionSink implements AgentSink {
     return this.#phase === 'live' ? this.#target.emit(batch) : this.#next(() => this.#take(batch))
   }
 
-  async ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
-    if (this.#phase === 'live') return this.#target.ask(request, signal)
+  async ask(request: AgentRequest, signal: AbortSignal, options?: AskOptions): Promise<AgentAnswer> {
+    if (this.#phase === 'live') return this.#target.ask(request, signal, options)
     let answer: Promise<AgentAnswer> | undefined
     await this.#next(() => {
-      answer = this.#ask(request, signal)
+      answer = this.#ask(request, signal, options)
     })
     return answer ?? CANCELLED
   }
@@ -119,12 +125,12 @@ export class AdoptionSink implements AgentSink {
     }
   }
 
-  #ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
+  #ask(request: AgentRequest, signal: AbortSignal, options?: AskOptions): Promise<AgentAnswer> {
     if (this.#phase === 'dropping') return Promise.resolve(CANCELLED)
     const requestId = this.#known(request)
     return requestId === undefined
-      ? this.#target.ask(request, signal)
-      : this.#target.askAgain(requestId, request, signal)
+      ? this.#target.ask(request, signal, options)
+      : this.#target.askAgain({ ...options, requestId, request }, signal)
   }
 
   #known(request: AgentRequest): string | undefined {

@@ -127,3 +127,5 @@ const START_FAILURES: { readonly [code: string]: FailureKind | undefined } = {
   cancelled: 'cancellation',
   protocol_error: 'protocol_failure',
 }
+
+export const shuttingDown = (): AgentprotoError => new AgentprotoError('shutting_down', 'The gateway is shutting down')

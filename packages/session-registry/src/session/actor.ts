@@ -1,6 +1,6 @@
 import { isLive, type PermissionMode, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
-import { messageOf } from '../lifecycle/ending.js'
+import { messageOf, shuttingDown } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
 import { OutputFeed } from '../output/output-feed.js'
 import { SessionPermissions } from '../permissions/session-permissions.js'
@@ -50,6 +50,8 @@ export class SessionActor implements SessionHandle {
   /** Effects of events that were stored since the last input. */
   #pending: Effect[] = []
   #isWorking = false
+  /** No command is accepted any more. */
+  #isLeaving = false
   #isLeft = false
   #lastCall = 0
 
@@ -141,8 +143,9 @@ export class SessionActor implements SessionHandle {
     })
   }
 
-  /** Hands in a command; settles as the session answers it. */
+  /** Hands in a command; settles as the session answers it. @throws `shutting_down` once its agent is left to the next host */
   call<K extends keyof Replies>(type: K, command: CommandOf<K>): Promise<Replies[K]> {
+    if (this.#isLeaving) return Promise.reject(shuttingDown())
     const call = (this.#lastCall += 1)
     return new Promise((resolve, reject) => {
       this.#calls.set(call, { resolve, reject })
@@ -163,14 +166,18 @@ export class SessionActor implements SessionHandle {
   /**
    * Leaves a kept agent to the next host: what it emitted so far is stored, and nothing more of it is handled. Its readers come to
    * their end, without an end of the session.
+   * @returns false if it was being ended before, which goes on
    */
-  async leave(): Promise<void> {
+  async leave(): Promise<boolean> {
+    this.#isLeaving = true
     this.#runner.leave()
     this.#recorder.abort()
     await this.post({ type: 'leave' })
-    this.#isLeft = true
+    this.#isLeft = this.#isLeaving = this.state.run.phase === 'running'
+    if (!this.#isLeft) return false
     this.#timers.close()
     this.log.settle()
+    return true
   }
 
   /** Asks the policy again about everything that waits: a rule or the mode has changed. */

@@ -1,6 +1,6 @@
-import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
+import type { AgentAnswer } from '@agentproto/contracts'
 import type { AgentSink, RunningAgent } from '@agentproto/contracts/agent'
-import { AdoptionSink } from '../adoption/adoption-sink.js'
+import { AdoptionSink, type AskedAgain } from '../adoption/adoption-sink.js'
 import { keptFailure } from '../lifecycle/crash-bundle.js'
 import { endAll } from '../lifecycle/end-all.js'
 import { type Ending, messageOf } from '../lifecycle/ending.js'
@@ -45,7 +45,7 @@ export class AgentRunner {
     const { signal } = this.#abort
     const sink = new AdoptionSink({
       ...this.#sink(),
-      askAgain: (requestId, request, withdrawal) => this.#askAgain(requestId, request, withdrawal),
+      askAgain: (again, withdrawal) => this.#askAgain(again, withdrawal),
       differ: (detail, turn) => this.#session.post({ type: 'differs', detail, turn }),
     })
     void adoptAgent(this.#session, this.#host, { call, sink, signal, attach: (agent) => this.#attach(agent, sink) })
@@ -54,7 +54,6 @@ export class AgentRunner {
   /** Leaves the agent to the next host: what it emits from now on is not handled here, so that it stays kept. */
   leave(): void {
     this.#isLeft = true
-    this.agent = undefined
   }
 
   abortStart(): void {
@@ -62,6 +61,8 @@ export class AgentRunner {
   }
 
   async send(turn: number, { content, trace }: Outgoing): Promise<void> {
+    // The next host sends it: the log has it.
+    if (this.#isLeft) return
     const agent = this.agent
     let failure = {}
     try {
@@ -69,7 +70,7 @@ export class AgentRunner {
     } catch (thrown) {
       failure = { error: messageOf(thrown) }
     }
-    if (agent === this.agent) await this.#session.post({ type: 'send-settled', turn, ...failure })
+    if (agent === this.agent && !this.#isLeft) await this.#session.post({ type: 'send-settled', turn, ...failure })
   }
 
   /** A cancel that fails is a dying agent, which ends the turn by itself; the grace covers the rest. */
@@ -104,7 +105,7 @@ export class AgentRunner {
     this.agent = agent
     void agent.ended.then(async (end) => {
       await adoption?.handled
-      if (this.agent === agent) await this.#session.post({ type: 'agent-ended', end })
+      if (this.agent === agent && !this.#isLeft) await this.#session.post({ type: 'agent-ended', end })
     })
   }
 
@@ -136,10 +137,10 @@ export class AgentRunner {
   }
 
   /** Whether a gate had left the request to a person is not known any more: then no rule may answer it. */
-  #askAgain(requestId: string, request: AgentRequest, withdrawal: AbortSignal): Promise<AgentAnswer> {
+  #askAgain(again: AskedAgain, withdrawal: AbortSignal): Promise<AgentAnswer> {
     if (this.#isLeft) return NEVER
     const isForPerson = this.#host.gate !== undefined
-    return this.#answer(requestId, this.#session.call('asked-again', { requestId, request, isForPerson }), withdrawal)
+    return this.#answer(again.requestId, this.#session.call('asked-again', { ...again, isForPerson }), withdrawal)
   }
 
   #answer(requestId: string, answered: Promise<AgentAnswer>, withdrawal: AbortSignal): Promise<AgentAnswer> {

@@ -95,6 +95,7 @@ type AgentInput =
       readonly requestId: string
       readonly request: AgentRequest
       readonly isForPerson: boolean
+      readonly onlyNew?: true
     }
   /** All that it had emitted before is in the log. */
   | { readonly type: 'caught-up' }

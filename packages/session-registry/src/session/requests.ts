@@ -42,10 +42,10 @@ export function asked(state: SessionState, input: InputOf<'asked'>): Step {
 
 /** The agent of an earlier host waits again for an answer: the one that the log has, or the one that is still to come. */
 export function askedAgain(state: SessionState, input: InputOf<'asked-again'>): Step {
-  const { call, requestId, request, isForPerson } = input
+  const { call, requestId, request, isForPerson, onlyNew } = input
   const known = requestOf(state, requestId)
   if (known?.state !== 'pending' || openTurn(state)?.number !== known.turn)
-    return step(state, { do: 'reply', call, value: known?.answer ?? CANCELLED })
+    return step(state, { do: 'reply', call, value: (onlyNew ? undefined : known?.answer) ?? CANCELLED })
   const ask: Ask = { call, requestId, request, turn: known.turn, isLogged: true, isForPerson }
   return step({ ...state, asks: [...state.asks, ask] }, ...timeLimit(state, known))
 }

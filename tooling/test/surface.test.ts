@@ -138,15 +138,15 @@ test('what each package exports', () => {
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd AgentKeeper
       AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits
-      ArmSession CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals
-      Checkpoint CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest
-      CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore
-      FileChange FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath
-      KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition
-      MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn NOW
-      OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm PruneRequest
-      PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore RunningAgent
-      RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
+      ArmSession AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore
+      ChangeTotals Checkpoint CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy
+      CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord
+      EventStore FileChange FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts
+      KeptLoss KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason
+      LogCondition MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree
+      MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
+      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
+      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
       SessionWorktrees SharedFacts SharedSession SkipReason StartAgent StartAgentOptions StateRef
       StdioMcpServer StoreSize StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree
       StreamLines StreamOffsets StreamPlace TranscriptTurn UsageMeter Worktree WorktreePreparation

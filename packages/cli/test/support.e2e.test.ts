@@ -27,6 +27,7 @@ test('doctor reports its checks, and changes nothing', async () => {
     'leftovers',
     'clock',
     'daemon',
+    'keeper',
     'adapters',
     'engines',
   ])

@@ -109,7 +109,7 @@ test(
       },
     })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(join(folder, 'config.json'), JSON.stringify({ allowedOrigins: [page] }))
+    writeFileSync(join(folder, 'config.json'), JSON.stringify({ allowedOrigins: [page], keeper: false }))
     await (started.daemon = startDaemon({ home }))
     openPage(page)
     const { seqs = [], cursors = [], ...day } = await finished

@@ -129,7 +129,7 @@ test(
   needs('chromium'),
   async () => {
     const home = temporaryFolder('console')
-    const daemon = await startDaemon({ home })
+    const daemon = await startDaemon({ home, keeper: false })
     const { port } = new URL(daemon.url)
     await repository(daemon)
     const { id } = await daemon.client.sessions.start({ adapter: 'demo', workspaceSlug: 'repo' })

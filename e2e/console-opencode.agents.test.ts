@@ -164,7 +164,7 @@ test('15.9 OpenCode goes on after its gateway was killed in mid-turn', needs('ch
   symlinkSync(requireInstalled('opencode'), join(bin, 'opencode'))
   const { HOME: _, XDG_STATE_HOME: __, ...agent } = openCodeEnvironment(home, mock.url)
   const env = { ...agent, PATH: `${bin}:${process.env['PATH'] ?? ''}` }
-  const daemon = await startDaemon({ home, env })
+  const daemon = await startDaemon({ home, keeper: false, env })
   const { port } = new URL(daemon.url)
   await repository(daemon)
   const { page } = await patientConsole(daemon)

@@ -56,7 +56,7 @@ test(
   needs('chromium'),
   async () => {
     const home = temporaryFolder('console')
-    const daemon = await startDaemon({ home })
+    const daemon = await startDaemon({ home, keeper: false })
     const { port } = new URL(daemon.url)
     const session = await daemon.client.sessions.start({ adapter: 'demo', cwd: home })
     const { page } = await openConsole(daemon, { place: `/sessions/${session.id}` })

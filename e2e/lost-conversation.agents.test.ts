@@ -27,7 +27,7 @@ test.each(AGENTS)(
     const path = [dirname(requireInstalled(bin)), process.env['PATH']].join(delimiter)
     const env = { ...environment(agentHome, mock.url), ...mark.env, PATH: path }
     try {
-      const first = await startDaemon({ home, env })
+      const first = await startDaemon({ home, keeper: false, env })
       const { id } = await first.client.sessions.start({ adapter, cwd: home })
       await first.client.sessions.promptAndWait(id, { prompt: 'my number is 4711' })
       await first.crash()

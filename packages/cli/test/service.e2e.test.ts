@@ -22,7 +22,11 @@ test('a systemd unit is written, started, stopped and removed', async () => {
   const path = installed.stdout.trim()
   expect(installed).toMatchObject({ code: 0, stderr: '' })
   expect(path).toMatch(new RegExp(`^${config}/systemd/user/agentproto-[0-9a-f]{8}\\.service$`))
-  expect(readFileSync(path, 'utf8')).toContain(`Environment="AGENTPROTO_HOME=${home}"`)
+  const unit = readFileSync(path, 'utf8')
+  expect(unit).toContain(`Environment="AGENTPROTO_HOME=${home}"`)
+  // Agents outlive a gateway that crashes or is reloaded.
+  expect(unit).toMatch(/^ExecReload=".*" ".*" "restart"$/m)
+  expect(unit).toContain('KillMode=process\n')
   expect(calls()).toEqual([
     '--user daemon-reload',
     expect.stringMatching(/^--user enable --now agentproto-\w+\.service$/),

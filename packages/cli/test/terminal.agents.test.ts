@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, folder, serve } from './cli-process.js'
+import { cli, folder, serve, withoutKeeper } from './cli-process.js'
 import { terminal } from './terminal.js'
 import { needs } from '../../../tooling/needs.ts'
 
@@ -95,7 +95,7 @@ test(
   'attach survives an outage: a new port, no lost event, and a prompt resumes the session',
   needs('tmux'),
   async () => {
-    const path = folder()
+    const path = withoutKeeper(folder())
     const first = await serve(path)
     await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })
     const screen = terminal(['sessions', '--attach', 'try'], path)
@@ -124,7 +124,7 @@ test(
 )
 
 test('--watch reports that the gateway does not answer, and continues when it does', needs('tmux'), async () => {
-  const path = folder()
+  const path = withoutKeeper(folder())
   const first = await serve(path)
   await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })
   const screen = terminal(['sessions', '--watch'], path)

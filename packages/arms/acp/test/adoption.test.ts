@@ -336,11 +336,11 @@ test('16.a3 a command that was permitted and may have run is not run again', asy
 
 test('16.a3 a command that waits for its permission waits for it under the next host, and runs there', async () => {
   const { next, session, marker } = await commandsAdopted(['terminal/create'], { processes: 1 })
-  const running = session.begin()
+  const goingOn = session.begin()
   await expect.poll(() => next.waiting.length).toBe(1)
   expect(findMarkedProcesses(marker)).toHaveLength(1)
   next.waiting[0]?.answer(ALLOW)
-  await running?.done
+  await goingOn?.done
   expect(joinedText(next.emitted)).toMatch(/"terminalId":"terminal-\w+"/)
   expect(findMarkedProcesses(marker)).toHaveLength(2)
 })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { settlesWithin, systemClock } from '@agentproto/contracts'
 import type { KeptAgent } from '@agentproto/contracts/agent'
 import type { SharedProcesses } from '@agentproto/driver-agent-cli'
@@ -15,7 +16,10 @@ export async function openAgentKeeper(
   onProblem: (problem: string) => void,
 ): Promise<HomeKeeper | undefined> {
   // The next gateway finds the agents by the records of their sessions.
-  if (!keeper.enabled || inMemory || typeof store === 'object') return undefined
+  if (inMemory || typeof store === 'object') return undefined
+  // What an earlier gateway with a keeper has left would wait for a day.
+  if (!keeper.enabled) await endAllKept(layout.keeper)
+  if (!keeper.enabled) return undefined
   const { openKeeper, speaksOtherWire } = await import('@agentproto/keeper')
   try {
     return await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock })
@@ -23,6 +27,25 @@ export async function openAgentKeeper(
     if (speaksOtherWire(thrown)) throw thrown
     onProblem(`Agents end with this gateway. ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     return undefined
+  }
+}
+
+/**
+ * Ends all agents that a keeper holds, and the keeper. Only the process that has the home may call it.
+ * @returns how many there were
+ * @throws `keeper_unavailable`
+ */
+export async function endAllKept(folder: string): Promise<number> {
+  if (!existsSync(folder)) return 0
+  const { connectKeeper } = await import('@agentproto/keeper')
+  const keeper = await connectKeeper({ folder, orphanMs: 0 })
+  if (keeper === undefined) return 0
+  try {
+    const agents = await keeper.list()
+    await Promise.all(agents.map(({ key }) => forgetAgent(keeper, key)))
+    return agents.length
+  } finally {
+    await leaveKeeper(keeper)
   }
 }
 

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lookAtKeeper } from '@agentproto/keeper'
 import { createGateway } from '@agentproto/runtime'
+import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { imaginedKeeper } from '../../keeper/test/imagined-keeper.ts'
 
@@ -53,6 +55,22 @@ test('16.2 an embedding host keeps when it asks for it, whatever config.json lea
   const gateway = await createGateway({ home, cwd: home, keeper: true })
   onTestFinished(() => gateway.close())
   expect(gateway.keeper).toMatchObject({ wire: 1 })
+})
+
+test('16.2 a gateway without a keeper ends what one with a keeper has left', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'turned-off-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const options = { home, cwd: home, env: { ...process.env, AGENTPROTO_DEMO_HOME: join(home, 'demo') } }
+  const first = await createGateway({ ...options, keeper: true })
+  const owner = { type: 'owner', name: 'owner' } as const
+  const { id } = await first.sessions.spawn({ adapter: 'demo', prompt: 'hang' }, owner)
+  await first.close({ keepAgents: true })
+  expect(findMarkedProcesses(id)).toHaveLength(1)
+  const second = await createGateway({ ...options, keeper: false })
+  onTestFinished(() => second.close())
+  expect(findMarkedProcesses(id)).toEqual([])
+  expect(await second.sessions.get(id)).toMatchObject({ status: 'error', stopReason: 'agent_crashed' })
+  await expect.poll(() => lookAtKeeper(join(home, 'keeper'))).toBeUndefined()
 })
 
 function planted(folder: string): void {

@@ -26,7 +26,7 @@ export const KIND_NAMES = Object.keys(KINDS)
 export const WRITES = new Set(['ask', 'askTwice', 'tools'])
 
 /** Tokens have the same length, so that texts are cut in the same places. */
-export const TOKEN = /\bn\d{6}k[a-zA-Z]+\b/g
+const TOKEN = /\bn\d{6}k[a-zA-Z]+\b/g
 export const tokenOf = (number, kind) => `n${String(number).padStart(6, '0')}k${kind}`
 export const kindOf = (token) => token.slice('n000000k'.length)
 

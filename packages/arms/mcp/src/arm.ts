@@ -32,7 +32,7 @@ export async function connectMcp(options: ArmConnectOptions): Promise<ArmConnect
  * Goes on with a server on stdio and its session that an earlier host has started.
  * @throws `manifest_invalid` for a wrong profile; `not_adoptable`. The server is left as it is
  */
-export async function adoptMcp(
+async function adoptMcp(
   options: ArmAdoptOptions,
   sink: AgentSink,
 ): Promise<{ connection: ArmConnection; session: AdoptedSession }> {

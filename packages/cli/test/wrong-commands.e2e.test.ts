@@ -89,7 +89,8 @@ const ROWS: readonly Row[] = [
   row('config list durability', 'config get durability'),
   row('health', 'status'),
   row('cost', 'usage'),
-  row('restart', 'serve --help'),
+  row('restart own', 'sessions resume own', { prepare: ending }),
+  row('upgrade', 'restart --help'),
   row('trust shop', 'workspace trust shop'),
   row('chat', 'sessions start demo --attach'),
 

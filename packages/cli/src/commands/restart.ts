@@ -17,6 +17,8 @@ Examples:
   $ agentproto restart
   $ agentproto restart --end-agents    when it cannot leave its agents
 
+To upgrade agentproto, install the new version as you installed this one, then restart.
+
 The gateway starts again where it runs, with the options and the environment that it was started with, and with the
 agentproto that is installed there now. Its agents go on meanwhile, in the same turn. Without a gateway, it starts one.`
 

@@ -61,6 +61,11 @@ const agent =
   (slug: string): Meaning =>
   (rest) => [rest.length === 0 ? ['sessions', 'start', slug, '--attach'] : ['run', slug, ...rest]]
 
+/** Of an agent, or of agentproto itself. */
+const upgrade: Meaning = (rest) => [
+  rest.length === 0 ? ['restart', '--help'] : ['adapters', 'install', ...rest, '--force'],
+]
+
 /** What may be meant, as whole command lines from the rest of the given one. */
 export const MEANT_WORDS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> = {
   '': {
@@ -72,7 +77,6 @@ export const MEANT_WORDS: Readonly<Record<string, Readonly<Record<string, Meanin
     pause: (rest) => [['sessions', 'interrupt', ...rest]],
     cancel: (rest) => [['sessions', 'interrupt', ...rest]],
     end: (rest) => [['sessions', 'kill', ...rest]],
-    restart: (rest) => [rest.length === 0 ? ['serve', '--help'] : ['sessions', 'resume', ...rest]],
     approve: (rest) => [['sessions', 'answer', ...rest, '--allow']],
     allow: (rest) => [['sessions', 'answer', ...rest, '--allow']],
     deny: (rest) => [['sessions', 'answer', ...rest, '--deny']],
@@ -92,8 +96,8 @@ export const MEANT_WORDS: Readonly<Record<string, Readonly<Record<string, Meanin
     stats: (rest) => [['usage', ...rest]],
     tail: (rest) => [['sessions', 'logs', ...rest]],
     models: (rest) => [['sessions', 'config', ...rest]],
-    update: (rest) => [['adapters', 'install', ...rest, '--force']],
-    upgrade: (rest) => [['adapters', 'install', ...rest, '--force']],
+    update: upgrade,
+    upgrade,
   },
   sessions: {
     stop: (rest) => [
@@ -110,8 +114,8 @@ export const MEANT_WORDS: Readonly<Record<string, Readonly<Record<string, Meanin
     tail: (rest) => [['sessions', 'logs', ...rest]],
   },
   adapters: {
-    update: (rest) => [['adapters', 'install', ...rest, '--force']],
-    upgrade: (rest) => [['adapters', 'install', ...rest, '--force']],
+    update: upgrade,
+    upgrade,
   },
 }
 
@@ -144,6 +148,7 @@ export const MEANT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 /** What excess arguments of a command mean, by its words. */
 export const MEANT_ARGUMENTS: Readonly<Record<string, Meaning>> = {
   stop: (rest) => [['sessions', 'kill', ...rest]],
+  restart: (rest) => [['sessions', 'resume', ...rest]],
   logs: (rest) => [['sessions', 'logs', ...rest]],
   status: (rest) => [['sessions', 'show', ...rest]],
   'adapters list': (rest) => [['adapters', 'show', ...rest]],

@@ -222,6 +222,26 @@ test('16.3 an answer that an earlier host may have acted on is not given to an a
   expect(await second).toMatchObject(allow)
 })
 
+test.each([false, true])(
+  '16.R1 a request that its agent does not ask again is interrupted, and holds up nothing (turn over: %s)',
+  async (isOver) => {
+    const killed = await host()
+    const id = await busy(killed)
+    const agent = killed.agents.of(id)
+    void agent.ask(permission('t1'))
+    await settled()
+    killed.kill()
+    agent.spoil(() => [])
+    if (isOver) await agent.say(end)
+    const registry = await killed.start()
+    const [request] = await registry.requests(id)
+    expect(request).toMatchObject({ answer: { outcome: 'cancelled' } })
+    expect(request?.state).toBe(isOver ? 'resolved' : 'interrupted')
+    expect(await registry.get(id)).toMatchObject({ turn: { state: isOver ? 'idle' : 'busy' }, pendingRequests: 0 })
+    expect(types(await allEvents(registry, id)).filter((type) => type === 'agent-prompt-resolved')).toHaveLength(1)
+  },
+)
+
 test('16.3 queued prompts stay queued, in order, and one that was stopped is not sent', async () => {
   const killed = await host()
   const id = await busy(killed)

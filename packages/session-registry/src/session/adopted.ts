@@ -4,6 +4,7 @@ import type { LogEntry } from '../log/event-record.js'
 import { closing } from './closing.js'
 import type { InputOf } from './input.js'
 import { limitForPrompt, record } from './recording.js'
+import { dropUnasked } from './requests.js'
 import { andThen, openTurn, type SessionState, step, type Step, URGENT, withWarning } from './state.js'
 import { watchAdopted, watchAgain } from './supervision.js'
 import { cancelAgain } from './turn.js'
@@ -35,8 +36,9 @@ export function adopted(before: SessionState, { call, adoption }: InputOf<'adopt
 const isInterrupted = ({ queue }: SessionState): boolean =>
   queue.some(({ isInterrupting, isStopped }) => isInterrupting && !isStopped)
 
-/** What was emitted again is in the log: from now on the clock counts. */
-export const caughtUp = (state: SessionState, now: number): Step => watchAgain(state, now)
+/** What was emitted again is in the log: from now on the clock counts, and a request that was not asked again is over. */
+export const caughtUp = (state: SessionState, now: number): Step =>
+  andThen(dropUnasked(state), (after) => watchAgain(after, now))
 
 /** What cannot be proved equal is not papered over: the log says so, the turn ends, and the agent is interrupted. */
 export function differs(state: SessionState, { turn: number, detail }: InputOf<'differs'>): Step {

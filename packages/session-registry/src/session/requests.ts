@@ -50,6 +50,18 @@ export function askedAgain(state: SessionState, input: InputOf<'asked-again'>): 
   return step({ ...state, asks: [...state.asks, ask] }, ...timeLimit(state, known))
 }
 
+/** What an adopted agent has not asked again waits for no answer: a person is not asked for it, and the time is the agent's. */
+export function dropUnasked(state: SessionState): Step {
+  const unasked = pendingRequests(state).filter(({ requestId }) => askOf(state, requestId) === undefined)
+  if (unasked.length === 0) return step(state)
+  const by: AnsweredBy = { type: 'gateway-end' }
+  const groups = unasked.map(({ requestId, turn }) => ({
+    entries: [resolution(state, requestId, { answer: CANCELLED, by })],
+    turn,
+  }))
+  return step(state, { do: 'append', groups })
+}
+
 /** A list of all that waits must stay small enough to be sent. */
 function fits({ asks }: SessionState, request: AgentRequest): boolean {
   const all = [...asks.map((ask) => ask.request), request]

@@ -100,10 +100,7 @@ export function signals(state: SessionState, { batch }: InputOf<'signals'>): Ste
   const within = batch.slice(0, last + 1)
   const entries = turn.cancelled === 'silent' ? within.map(asTimeout) : within
   const groups = [
-    {
-      entries: state.asks.length > 0 ? [...resolutions(state, { type: 'turn-end' }), ...entries] : entries,
-      turn: turn.number,
-    },
+    { entries: [...resolutions(state, { type: 'turn-end' }), ...entries], turn: turn.number },
     { entries: batch.slice(last + 1).map(outsideTurn) },
   ]
   return step(state, { do: 'append', groups })

@@ -64,17 +64,16 @@ test('16.7 what an agent asks later about a command of the earlier gateway is an
   await isWhole(client, id)
 })
 
-test('16.7 a command that waited for its permission is not run: its request is answered, and no permission stays pending', async () => {
+test('16.7 a command that waits for its permission waits for it under the next gateway, and runs there', async () => {
   const kept = await startHosting('kept-unpermitted')
-  const { first, next, mark } = kept
-  const id = await run(kept, [SLEEP])
-  await pendingPermission(first.client, id)
+  const { first, next } = kept
+  const id = await run(kept, [{ method: 'terminal/create', command: 'true' }, { method: 'terminal/wait_for_exit' }])
+  const { requestId } = await pendingPermission(first.client, id)
   await first.crash()
   const { client } = await next()
-  expect((await client.sessions.waitTurn(id, 1)).text).toMatch(ENDED)
-  const requests = await client.sessions.requests(id)
-  expect(requests.map(({ state }) => state)).toEqual(['resolved'])
-  expect(sleeping(mark.living())).toEqual([])
+  expect(await pendingPermission(client, id)).toMatchObject({ requestId })
+  await allow(client, id)
+  expect((await client.sessions.waitTurn(id, 1)).text).toContain('terminal/wait_for_exit: {"exitCode":0')
   await isWhole(client, id)
 })
 

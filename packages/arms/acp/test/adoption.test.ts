@@ -320,6 +320,18 @@ test.each([
   expect(run.agent.received).toHaveLength(before)
 })
 
+test('16.R2 an agent that has made its host write more than a later one can hold is not taken over', async () => {
+  cleaned()
+  const { keeper, controller, options, log, host } = await running()
+  await controller.write(`${JSON.stringify({ pad: ' '.repeat(128 << 20) })}\n`)
+  controller.kill()
+  host.isKilled = true
+  const agent = await keeper.adopt('key')
+  if (!agent) throw new Error('nothing is kept')
+  const adopting = adoptAcp({ ...options, agent }, new Host(log))
+  await expect(adopting).rejects.toMatchObject({ code: 'not_adoptable', message: expect.stringContaining('134217728') })
+})
+
 test('16.a3 a command that runs ends with its host, and its request is answered with that', async () => {
   const methods = ['terminal/create', 'terminal/wait_for_exit']
   const { next, session } = await commandsAdopted(methods, { answer: ALLOW, processes: 2 })

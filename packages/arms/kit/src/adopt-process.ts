@@ -75,15 +75,22 @@ export const notAdoptable = (reason: string): AgentprotoError =>
     hint: 'End the agent and resume the session.',
   })
 
+/** Most that is read again of what was written, in bytes. A keeper keeps more than this process has memory for. */
+const MAX_WRITTEN_BYTES = 128 << 20
+
 interface Written {
   readonly lines: readonly string[]
   /** Whether the last line has no end: its host was ended while it wrote it. */
   readonly isCut: boolean
 }
 
-/** What the earlier host wrote since the idle point. */
+/** What the earlier host wrote since the idle point. @throws `not_adoptable` */
 export async function writtenTo(agent: KeptAgent): Promise<Written> {
   const { first, next } = agent.kept.stdin
+  if (next - first > MAX_WRITTEN_BYTES)
+    throw notAdoptable(
+      `In its turn ${next - first} bytes were written to it, and at most ${MAX_WRITTEN_BYTES} are read again`,
+    )
   const chunks: Buffer[] = []
   let size = 0
   if (next > first) {

@@ -242,6 +242,20 @@ test.each([false, true])(
   },
 )
 
+test('16.R3 a request that is too long for one event of the log is known again', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  const long = permission('t1')
+  void agent.ask({ ...long, toolCall: { ...long.toolCall, input: { text: 'x'.repeat(9 << 20) } } })
+  await settled()
+  const [before] = await killed.registry.requests(id)
+  const registry = await killed.restart()
+  expect((await registry.requests(id)).map(({ requestId, state }) => [requestId, state])).toEqual([
+    [before?.requestId, 'pending'],
+  ])
+})
+
 test('16.3 queued prompts stay queued, in order, and one that was stopped is not sent', async () => {
   const killed = await host()
   const id = await busy(killed)

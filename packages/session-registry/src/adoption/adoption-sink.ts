@@ -1,7 +1,7 @@
 import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
 import type { AgentSignal, AgentSink, AskOptions } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
-import { loggedRequest, type LoggedRequests } from './logged-requests.js'
+import { type LoggedRequests, requestDigest } from './logged-requests.js'
 import type { Replay } from './replay.js'
 
 /** What is done with the rest of what an adopted agent emits. */
@@ -134,6 +134,6 @@ export class AdoptionSink implements AgentSink {
   }
 
   #known(request: AgentRequest): string | undefined {
-    return this.#expected?.requests.take(loggedRequest(request, this.#expected.redact))
+    return this.#expected?.requests.take(requestDigest(request, this.#expected.redact))
   }
 }

@@ -19,7 +19,8 @@ export const laneOf = ({ type, stream }: LoggedSignal): Lane =>
 export const loggedForm = (signal: AgentSignal, redact?: (text: string) => string): LoggedSignal =>
   withoutEnvelope(eventOf(number(signal, NO_STAMP, redact).record))
 
-const NO_STAMP = { seq: 1, ts: '', sessionId: '', turn: undefined }
+/** What is compared has no envelope. */
+export const NO_STAMP = { seq: 1, ts: '', sessionId: '', turn: undefined }
 
 /**
  * The signal in an event of the log; undefined for what the host logged by itself.

@@ -3,6 +3,7 @@ import type { EventRecord } from '@agentproto/contracts/agent'
 import type { EventLog } from '../log/event-log.js'
 import { eventOf } from '../log/event-record.js'
 import { batchesOf } from '../log/log-batches.js'
+import { type LoggedRequest, requestDigest } from './logged-requests.js'
 import { isOfAgent, type Lane, laneOf, type LoggedSignal, signalIn } from './logged-signal.js'
 import { Difference } from './replay.js'
 
@@ -28,7 +29,7 @@ export async function* loggedSignals(
 
 /** What else the log says about the part. */
 export interface LoggedFacts {
-  readonly requests: readonly (SessionEvent & { readonly type: 'agent-prompt' })[]
+  readonly requests: readonly LoggedRequest[]
   /** Turns that begin in it and were sent to the agent. */
   readonly begun: readonly number[]
   /** Turns that an earlier host gave up after an adoption: they are not compared again. */
@@ -37,11 +38,12 @@ export interface LoggedFacts {
 
 /** @throws {@link Difference} when events are lost */
 export async function factsOf(part: LoggedPart): Promise<LoggedFacts> {
-  const requests: LoggedFacts['requests'][number][] = []
+  const requests: LoggedRequest[] = []
   const begun: number[] = []
   const givenUp: number[] = []
   for await (const event of eventsIn(part, ({ type }) => FACTS.has(type))) {
-    if (event.type === 'agent-prompt') requests.push(event)
+    if (event.type === 'agent-prompt')
+      requests.push({ requestId: event.requestId, digest: requestDigest(event.request) })
     if (event.turn === undefined) continue
     if (event.type === 'user-prompt' && event.sent !== false) begun.push(event.turn)
     if (event.type === 'repair') givenUp.push(event.turn)

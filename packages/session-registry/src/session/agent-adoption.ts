@@ -2,7 +2,7 @@ import { AgentprotoError, type ContentBlock, defined } from '@agentproto/contrac
 import type { AdoptedAgent, RunningAgent } from '@agentproto/contracts/agent'
 import type { AdoptionSink, Expected } from '../adoption/adoption-sink.js'
 import { factsOf, loggedSignals, type LoggedFacts, type LoggedPart } from '../adoption/logged-since.js'
-import { loggedRequest, LoggedRequests } from '../adoption/logged-requests.js'
+import { LoggedRequests } from '../adoption/logged-requests.js'
 import { Replay } from '../adoption/replay.js'
 import { messageOf } from '../lifecycle/ending.js'
 import { startOptionsOf } from '../lifecycle/spawn-request.js'
@@ -93,9 +93,7 @@ function expectedOf(
     turn,
     redact,
     replay: new Replay((lane) => loggedSignals(part, { turn, lane }), redact),
-    requests: new LoggedRequests(
-      requests.map(({ requestId, request }) => ({ requestId, request: loggedRequest(request) })),
-    ),
+    requests: new LoggedRequests(requests),
     isGivenUp: turn !== undefined && givenUp.includes(turn),
   }
 }

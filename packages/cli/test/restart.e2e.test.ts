@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
@@ -164,4 +167,28 @@ test('16.5 restart without a gateway starts one, and one with an invalid configu
     stderr: expect.stringContaining('keeper') as string,
   })
   expect(recordOf(home).pid).toBe(pid)
+})
+
+test('16.R4 a gateway that ends while it is about to be restarted: no process is signalled, and another one starts', async () => {
+  const home = endedAfter(folder())
+  const ending = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1_000)'], { stdio: 'ignore' })
+  onTestFinished(() => void ending.kill())
+  await once(ending, 'spawn')
+  const { pid = 0 } = ending
+  const server = createServer((request, response) => {
+    const isList = request.url?.startsWith('/sessions') === true
+    const gone = isList && ending.kill() ? once(ending, 'exit') : Promise.resolve()
+    void gone.then(() => response.end(JSON.stringify(isList ? { sessions: [] } : { status: 'ok' })))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('it has no port')
+  const record = { pid, url: `http://127.0.0.1:${address.port}`, startedAt: '', version: '0', onRestart: 'ends-agents' }
+  writeFileSync(join(home, 'daemon.lock'), JSON.stringify(identify(pid)))
+  writeFileSync(join(home, 'daemon.json'), JSON.stringify(record))
+  writeFileSync(join(home, 'token'), 'x', { mode: 0o600 })
+  const { code, stderr } = await cli(['restart'], { home })
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  expect(recordOf(home).pid).not.toBe(pid)
 })

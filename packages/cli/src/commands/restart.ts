@@ -44,7 +44,7 @@ async function restart(context: CliContext, options: RestartOptions): Promise<Co
   const before = await daemonProcess(home)
   if (before === undefined) return start(context)
   const replaced = await withProgress(context, 'Restarting the gateway', () => oneAtATime(context, before, options))
-  // It has only ended: it is of a version that cannot restart.
+  // It has only ended: by itself, or because it is of a version that cannot restart.
   const record = replaced ?? (await startDaemon(context))
   if (record.version !== version())
     warn(context, `the gateway is ${record.version}, this command is ${version()}; see agentproto restart --help`)
@@ -74,7 +74,7 @@ async function oneAtATime(
   try {
     const serving = await poll(() => answeringGateway(home), { home, until })
     if (serving.pid !== before.pid) return serving
-    return await replace(context, serving, { ...options, until })
+    return await replace(context, { serving, before }, { ...options, until })
   } finally {
     await unlock()
   }
@@ -82,13 +82,15 @@ async function oneAtATime(
 
 async function replace(
   context: CliContext,
-  serving: DaemonRecord,
+  { serving, before }: { readonly serving: DaemonRecord; readonly before: DaemonProcess },
   { endAgents = false, until }: RestartOptions & { readonly until: number },
 ): Promise<DaemonRecord | undefined> {
   const home = homeOf(context)
   if (serving.onRestart !== 'keeps-agents' && !endAgents) await assertNoAgent(context, serving)
   // With a configuration that is not valid, none would start again.
   await readConfigFile(home.config)
+  // Its pid may be another process's by now.
+  if (!before.isAlive()) return undefined
   process.kill(serving.pid, serving.onRestart === undefined ? 'SIGTERM' : 'SIGUSR2')
   const next = async (): Promise<DaemonRecord | undefined> => {
     const record = await answeringGateway(home)

@@ -79,6 +79,7 @@ async function assertKeeping(home: HomeLayout, { pid }: DaemonProcess): Promise<
 }
 
 async function end(daemon: DaemonProcess, { force = false, keepAgents = false, timeout }: StopOptions): Promise<void> {
+  if (!daemon.isAlive()) return
   process.kill(daemon.pid, force ? 'SIGKILL' : keepAgents ? 'SIGQUIT' : 'SIGTERM')
   for (const deadline = Date.now() + timeout * 1_000; daemon.isAlive(); await delay(POLL_MS)) {
     if (Date.now() < deadline) continue

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Timer } from '@agentproto/contracts'
+import type { Clock, Timer } from '@agentproto/contracts'
 import { encodeFrame, FrameReader, PEER_LIMITS, STRANGER_LIMITS } from './frames.js'
 import type { Frame } from './frames.js'
 import type { HeldAgent, StreamName } from './held-agent.js'
@@ -10,9 +10,19 @@ const SOCKET_BYTES = 1 << 20
 /** What may wait in the socket of a peer that never reads, before it is closed, in bytes. */
 const SOCKET_MAX_BYTES = 16 << 20
 const DATA_BYTES = 256 << 10
+/** How long an answer for which nothing waits may be held back, in milliseconds. Mostly, output of the agent comes sooner. */
+const HELD_MS = 5
+/** What only says that all is as it should be: a write of its own would wake the gateway in the middle of a turn. */
+const PATIENT: ReadonlySet<string> = new Set(['write', 'acknowledge', 'grant'])
 
 /** Answers one request; a promise is answered when it settles. @throws {@link Refusal} */
 export type Answer = (connection: Connection, request: Parameters, body: Buffer) => object | Promise<object>
+
+export interface ConnectionTimes {
+  readonly clock: Clock
+  /** Ends a peer that says nothing. */
+  readonly helloTimer: Timer
+}
 
 interface Following {
   readonly agent: HeldAgent
@@ -29,10 +39,17 @@ export class Connection {
   readonly #answer: Answer
   readonly #frames = new FrameReader(STRANGER_LIMITS)
   readonly #followed = new Map<string, Following>()
+  readonly #clock: Clock
+  #isReceiving = false
+  /** What waits in the socket is sent when the requests that came together have been handled. */
+  #isUrgent = false
+  /** Until the answers are sent for which nothing waits. */
+  #held: Timer | undefined
 
-  constructor(socket: Socket, answer: Answer, helloTimer: Timer) {
+  constructor(socket: Socket, answer: Answer, { clock, helloTimer }: ConnectionTimes) {
     this.#socket = socket
     this.#answer = answer
+    this.#clock = clock
     socket.on('error', () => {})
     socket.once('close', () => helloTimer.cancel())
     socket.on('data', (chunk) => this.#receive(chunk))
@@ -48,6 +65,12 @@ export class Connection {
   }
 
   send(header: object, body?: Buffer): void {
+    this.#put(header, body)
+    if (this.#isReceiving) this.#isUrgent = true
+    else this.#release()
+  }
+
+  #put(header: object, body?: Buffer): void {
     if (this.#socket.destroyed) return
     this.#socket.write(encodeFrame(header, body))
     if (this.#socket.writableLength > SOCKET_MAX_BYTES) this.#socket.destroy()
@@ -97,9 +120,11 @@ export class Connection {
     this.send({ push: 'end', key: agent.key, stream, offset: kept.next })
   }
 
+  /** The answers are one write, after what the requests do. */
   #receive(chunk: Buffer): void {
-    // The answers are one write, after what the requests do.
-    this.#socket.cork()
+    if (this.#socket.writableCorked === 0) this.#socket.cork()
+    this.#isReceiving = true
+    this.#isUrgent = false
     try {
       for (const frame of this.#frames.push(chunk)) {
         if (this.#socket.destroyed || this.#socket.writableEnded) return
@@ -108,8 +133,16 @@ export class Connection {
     } catch (error) {
       this.close({ push: 'closed', code: codeOf(error) })
     } finally {
-      this.#socket.uncork()
+      this.#isReceiving = false
+      if (this.#isUrgent) this.#release()
+      else this.#held ??= this.#clock.after(HELD_MS, () => this.#release())
     }
+  }
+
+  #release(): void {
+    this.#held?.cancel()
+    this.#held = undefined
+    this.#socket.uncork()
   }
 
   #handle({ header, body }: Frame): void {
@@ -119,6 +152,7 @@ export class Connection {
     try {
       const answer = this.#answer(this, request, body)
       if (answer instanceof Promise) answer.then((later: object) => this.send({ id, ...later }), refuse)
+      else if (PATIENT.has(request.text('op'))) this.#put({ id, ...answer })
       else this.send({ id, ...answer })
     } catch (error) {
       refuse(error)

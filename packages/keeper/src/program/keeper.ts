@@ -44,10 +44,10 @@ export class Keeper {
 
   accept(socket: Socket): void {
     const { bounds, clock } = this.#options
-    const timer = clock.after(bounds.helloMs, () => connection.role === 'stranger' && socket.destroy())
+    const helloTimer = clock.after(bounds.helloMs, () => connection.role === 'stranger' && socket.destroy())
     const answer = (peer: Connection, request: Parameters, body: Buffer): object | Promise<object> =>
       this.#operationOf(peer, request)(request, peer, body)
-    const connection = new Connection(socket, answer, timer)
+    const connection = new Connection(socket, answer, { clock, helloTimer })
     this.#connections.add(connection)
     socket.once('close', () => this.#gone(connection))
     if (this.#connections.size > bounds.connections) this.#closeOldest()

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import { type Clock, systemClock, type Timer } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, systemClock, type Timer } from '@agentproto/contracts'
 import type { AgentProcessInfo, Launch, ProcessExit } from '@agentproto/contracts/agent'
 import { ChildPipes } from './child-pipes.js'
 import { inHeldFolder } from './held-folder.js'
 import { endWithHost } from './host-exit.js'
 import { LineSplitter, MAX_LINE_BYTES, OutputPump } from './output.js'
 import type { TakeLines } from './output.js'
-import { recentProcesses } from './process-table.js'
+import { identify, recentProcesses } from './process-table.js'
 import type { ProcessPipes } from './process-pipes.js'
 import { ProcessTree } from './process-tree.js'
 import { checkLaunch, spawnFailure } from './spawn-failure.js'
@@ -151,7 +151,11 @@ export class PipedAgent implements AgentProcess {
 
   async #terminate(): Promise<ProcessExit> {
     this.#recording?.cancel()
-    if (this.#pipes.isForeign) return {}
+    const { foreign } = this.#pipes
+    // It is not ended, so nothing may say that it has.
+    if (foreign === 'taken-over' && identify(this.info.pid)?.startTime === this.info.startTime)
+      throw takenOver(this.info)
+    if (foreign !== undefined) return {}
     const { graces } = this.#options
     const endStdin = (): void => this.endInput()
     await endTree({ tree: this.tree, clock: this.#clock, graces, endStdin, exit: this.exit })
@@ -211,3 +215,9 @@ async function drained(pump: OutputPump, clock: Clock): Promise<void> {
 function afterPoll(run: () => void): void {
   setImmediate(() => setImmediate(run))
 }
+
+const takenOver = ({ pid }: AgentProcessInfo): AgentprotoError =>
+  new AgentprotoError('termination_failed', `Another host controls the agent, process ${pid}`, {
+    hint: 'Restart the gateway of this home: agentproto restart',
+    data: { pids: [pid] },
+  })

@@ -9,7 +9,7 @@ export class ChildPipes implements ProcessPipes {
   readonly info: AgentProcessInfo
   readonly exit: Promise<ProcessExit>
   readonly begun = Promise.resolve()
-  readonly isForeign = false
+  readonly foreign = undefined
   readonly #child: ChildProcessWithoutNullStreams
   /** Settles when a full stdin can be written to again. */
   #drained: Promise<void> | undefined

@@ -34,8 +34,9 @@ export class KeptPipes implements ProcessPipes {
     void agent.lost.then((loss) => this.#lost(loss))
   }
 
-  get isForeign(): boolean {
-    return this.#loss !== undefined && this.#loss.cause !== 'unreachable'
+  get foreign(): 'left' | 'taken-over' | undefined {
+    const { cause } = this.#loss ?? {}
+    return cause === 'unreachable' ? undefined : cause
   }
 
   write(text: string): void | Promise<void> {

@@ -17,6 +17,6 @@ export interface ProcessPipes {
   readonly exit: Promise<ProcessExit>
   /** Called when nothing of the process runs any more. */
   gone(): void
-  /** Whether another host has the process, or will have it: this one neither ends it nor reports its end. */
-  readonly isForeign: boolean
+  /** Why another host has the process, or will have it: this one neither ends it nor reports its end. */
+  readonly foreign: 'left' | 'taken-over' | undefined
 }

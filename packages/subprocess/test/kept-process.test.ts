@@ -88,12 +88,12 @@ test('16.a1 the next host reads from the last acknowledged offset, and knows whe
   expect(next.agent.offsets).toEqual({ stdin: 14, stdout: 14, stderr: 0 })
 })
 
-test('16.a1 an agent that another host took over is neither ended nor reported as ended by the first', async () => {
+test('16.R5 an agent that another host took over is neither ended nor reported as ended by the first', async () => {
   const { agent, broken, adopt } = await spawned()
   agent.begin()
   const next = await adopt()
   expect(await agent.lost).toMatchObject({ cause: 'taken-over' })
-  await agent.terminate()
+  await expect(agent.terminate()).rejects.toMatchObject({ code: 'termination_failed' })
   expect(broken[0]).toBe('another host controls the agent')
   expect(await Promise.race([agent.exit, agent.closed, Promise.resolve('runs')])).toBe('runs')
   expect(alive(agent.info.pid)).toBe(true)

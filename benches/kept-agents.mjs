@@ -6,6 +6,8 @@ import { followFlood } from './follow-flood.mjs'
 import { startDaemon, startSession } from './gateway.mjs'
 import { startMany } from './many-sessions.mjs'
 import { cpuSeconds, median, memoryShare, now, timeEach } from './measure.mjs'
+import { connectRaw, startRaw } from './raw-client.mjs'
+import { startRelay } from './relay.mjs'
 import { k, mb, ms, row } from './table.mjs'
 
 /** Milliseconds between two events of one agent. */
@@ -18,11 +20,18 @@ export async function keptAgents({ home, cwd, prompts, warmUp, flood, sessions, 
   ])
   const keeper = await keeperOf(kept)
   const trips = await promptBoth([direct, kept], cwd, { prompts, warmUp, keeper })
+  const least = await leastBoth(`${home}-relay.sock`, cwd, { prompts, warmUp })
   const [beside, through] = [await streamOnce(direct, cwd, flood), await streamOnce(kept, cwd, flood)]
   await Promise.all([direct.stop(), kept.stop()])
   const restart = await restartMany(`${home}-restarted`, cwd, sessions)
   return [
-    row('prompt through the keeper, beyond direct pipes, p50', trips.beyondMs, { most: 0.1, unit: ms }),
+    row('the least keeper: prompt through a bare relay, beyond direct pipes, p50', least.beyondMs, { unit: ms }),
+    row('  processor time of the relay', least.relayCpuMs, { unit: ms }),
+    row('prompt through the keeper, beyond direct pipes, p50', trips.beyondMs, {
+      most: 0.1,
+      unit: ms,
+      of: least.beyondMs,
+    }),
     row('  processor time of it, gateway and keeper', trips.beyondCpuMs, { unit: ms, of: trips.cpuMs }),
     row('streaming through the keeper, HTTP SSE client, logged', through, {
       least: 120_000,
@@ -45,18 +54,35 @@ async function promptBoth([direct, kept], cwd, { prompts, warmUp, keeper }) {
     return () => http.call('POST', path, { prompt: 'x', wait: true })
   }
   const [promptDirect, promptKept] = [await prompt(direct), await prompt(kept)]
-  const times = { direct: [], kept: [] }
+  const cpu = () => [cpuSeconds(direct.pid), cpuSeconds(kept.pid) + cpuSeconds(keeper)]
+  const { beyondMs, cpuMs } = await byTurns([promptDirect, promptKept], { prompts, warmUp, cpu })
+  return { beyondMs, cpuMs: cpuMs[0], beyondCpuMs: cpuMs[1] - cpuMs[0] }
+}
+
+/** The raw client before its own agent, and before one behind a relay. */
+async function leastBoth(path, cwd, { prompts, warmUp }) {
+  const relay = await startRelay(cwd, path)
+  const [direct, relayed] = [await startRaw(cwd), await connectRaw(cwd, relay)]
+  const promptOf = (agent) => () => agent.prompt('x')
+  const cpu = () => [cpuSeconds(relay.pid)]
+  const { beyondMs, cpuMs } = await byTurns([promptOf(direct), promptOf(relayed)], { prompts, warmUp, cpu })
+  await Promise.all([direct.stop(), relayed.stop()])
+  return { beyondMs, relayCpuMs: cpuMs[0] }
+}
+
+/** What the second takes more than the first, and what each prompt takes of the processors. */
+async function byTurns([first, second], { prompts, warmUp, cpu }) {
+  const times = [[], []]
   const round = async (n) => {
-    times.direct.push(...(await timeEach(n, 0, promptDirect)))
-    times.kept.push(...(await timeEach(n, 0, promptKept)))
+    times[0].push(...(await timeEach(n, 0, first)))
+    times[1].push(...(await timeEach(n, 0, second)))
   }
   await round(warmUp)
-  times.direct.length = times.kept.length = 0
-  const before = [cpuSeconds(direct.pid), cpuSeconds(kept.pid) + cpuSeconds(keeper)]
+  for (const each of times) each.length = 0
+  const before = cpu()
   for (let done = 0; done < prompts; done += ROUND) await round(ROUND)
-  const after = [cpuSeconds(direct.pid), cpuSeconds(kept.pid) + cpuSeconds(keeper)]
-  const [cpuMs, cpuOfKept] = after.map((seconds, at) => ((seconds - before[at]) * 1_000) / times.direct.length)
-  return { beyondMs: median(times.kept) - median(times.direct), cpuMs, beyondCpuMs: cpuOfKept - cpuMs }
+  const cpuMs = cpu().map((seconds, at) => ((seconds - before[at]) * 1_000) / times[0].length)
+  return { beyondMs: median(times[1]) - median(times[0]), cpuMs }
 }
 
 /** Prompts of one gateway before it is the turn of the other. */

@@ -7,15 +7,29 @@ import { median, now, timeEach } from './measure.mjs'
 import { k, ms, row } from './table.mjs'
 
 export async function startRaw(cwd) {
+  return connectRaw(cwd, startAgent(cwd))
+}
+
+function startAgent(cwd) {
   const child = spawn(process.execPath, [demoAgentPath], {
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd,
     env: { ...process.env, AGENTPROTO_DEMO_HOME: cwd },
   })
+  const { stdin, stdout } = child
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('exit', resolve))
+  }
+  return { stdin, stdout, stop }
+}
+
+/** The client over the pipes of an agent that runs, wherever they are held. */
+export async function connectRaw(cwd, agent) {
   let onUpdate = () => undefined
   const connection = client({ name: 'bench' })
     .onNotification('session/update', () => onUpdate())
-    .connect(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)))
+    .connect(ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout)))
   await connection.agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
   const { sessionId } = await connection.agent.request('session/new', { cwd, mcpServers: [] })
   return {
@@ -23,8 +37,7 @@ export async function startRaw(cwd) {
     onUpdate: (listener) => (onUpdate = listener),
     async stop() {
       connection.close()
-      child.kill('SIGKILL')
-      await new Promise((resolve) => child.once('exit', resolve))
+      await agent.stop()
     },
   }
 }

@@ -213,6 +213,8 @@ export class Controller implements KeptAgent {
   /** How many bytes of stdout this host may still read before it is killed. */
   readable = Infinity
   isKilled = false
+  /** Whether this host is there when the agent ends. */
+  learnsExit = true
   /** How many writes of this host still arrive before it is killed. */
   writable = Infinity
   readonly acknowledged: StreamOffsets[] = []
@@ -224,7 +226,7 @@ export class Controller implements KeptAgent {
     this.#held = held
     this.process = held.process
     this.facts = held.facts
-    this.exit = held.exit
+    this.exit = held.exit.then((exit) => (this.learnsExit ? exit : new Promise<never>(() => {})))
     const { stdin, stdout, stderr } = held.streams
     this.kept = { stdin: stdin.range, stdout: stdout.range, stderr: stderr.range }
     this.lost = new Promise((resolve) => {

@@ -136,22 +136,23 @@ test('what each package exports', () => {
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities
-      AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd AgentKeeper
-      AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits
-      ArmSession AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore
-      ChangeTotals Checkpoint CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy
-      CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord
-      EventStore FileChange FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts
-      KeptLoss KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason
-      LogCondition MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree
-      MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
-      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
-      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
+      AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCliKeep
+      AgentCliReattachOptions AgentCliReattached AgentEnd AgentKeeper AgentProcessInfo AgentSignal
+      AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits ArmSession AskOptions
+      CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint
+      CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
+      DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
+      FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange
+      KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition MAX_FACTS_BYTES
+      MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn NOW
+      OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm PruneRequest
+      PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore RunningAgent
+      RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
       SessionWorktrees SharedFacts SharedSession SkipReason StartAgent StartAgentOptions StateRef
       StdioMcpServer StoreSize StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree
       StreamLines StreamOffsets StreamPlace TranscriptTurn UsageMeter Worktree WorktreePreparation
       WorktreeStatus Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts
-      sharedFactsText transcriptPreamble
+      sessionKeyOf sharedFactsText transcriptPreamble turnKeyOf
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -239,12 +240,13 @@ test('what each package exports', () => {
       Inheritance KeptLink Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply
       SharedInheritance SharedMember SharedPoints SharedSessionState SharedState SharedSubject
       SharingClient TOOL_STATUSES ToolUpdate Turn TurnMethods TurnOutcome UserAsk Verdict WriteLine
-      adoptProcess adoptShared connectProcess elicitationResult exitMessage flushAll isContentBlock
-      notAdoptable notResumable parseLine promptError questionOf startCancelled startFailure within
+      adoptProcess adoptShared adoptedSession connectProcess elicitationResult exitMessage flushAll
+      isContentBlock notAdoptable notResumable parseLine promptError questionOf startCancelled
+      startFailure within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary
-      AllowedAdapter ProprietaryProfile connectProprietary proprietaryArm"
+      AllowedAdapter ProprietaryProfile adoptProprietary connectProprietary proprietaryArm"
   `)
 })
 

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { exitMessage } from '@agentproto/arm-kit'
-import { AgentprotoError, type ContentBlock, defined, promptText, type TurnEnd } from '@agentproto/contracts'
+import { AgentprotoError, type ContentBlock, defined, type Json, promptText, type TurnEnd } from '@agentproto/contracts'
 import {
   type AgentCliClient,
   type AgentCliConnectOptions,
   type AgentCliEvent,
   type AgentCliInfo,
+  type AgentCliReattached,
+  type AgentCliReattachOptions,
   EventQueue,
 } from '@agentproto/contracts/agent'
 import { checkLaunch, findExecutable } from '@agentproto/subprocess'
-import { startTurn, type TurnOutcome, type TurnProcess } from './turn-process.js'
+import { followTurn, startTurn, type TurnOutcome, type TurnProcess } from './turn-process.js'
 
+const STORED = ['no', 'perhaps', 'yes'] as const
 /** Whether Gemini has stored the conversation. */
-type Stored = 'no' | 'perhaps' | 'yes'
+type Stored = (typeof STORED)[number]
 
 /**
  * Gemini CLI without ACP: its headless mode, with one process for each turn, which continues the conversation of the
@@ -61,7 +64,38 @@ export class GeminiCliAdapter implements AgentCliClient {
       throw new AgentprotoError('turn_in_progress', 'A turn of this session is already running')
     this.#cancelled = false
     const prompt = typeof message === 'string' ? message : promptText(message)
-    const sending = this.#runTurn(prompt, options, previous)
+    // Two processes at once would corrupt the conversation.
+    const begin = async (): Promise<TurnOutcome> => {
+      await previous?.catch(() => {})
+      return this.#run(prompt, options)
+    }
+    await this.#sendBy({ prompt, options, begin })
+  }
+
+  /** Goes on where an earlier host ended; the process of each turn outlives its host. */
+  async reattach({ facts, turn, ...options }: AgentCliReattachOptions): Promise<AgentCliReattached> {
+    const { sessionId, stored } = facts
+    const known = STORED.find((each) => each === stored)
+    if (typeof sessionId !== 'string' || known === undefined)
+      throw new Error('The id of the conversation is not stored')
+    this.#options = options
+    this.#sessionId = sessionId
+    this.#stored = known
+    if (!turn) return { caughtUp: Promise.resolve() }
+    const followed = followTurn(turn.process, options, this.#emitOf(this.#number + 1))
+    const prompt = turn.input.replace(/\n$/, '')
+    void this.#sendBy({ prompt, options, begin: () => this.#follow(followed) }).catch((thrown: unknown) =>
+      this.#events.push([{ type: 'error', message: thrown instanceof Error ? thrown.message : String(thrown) }]),
+    )
+    return { caughtUp: followed.caughtUp }
+  }
+
+  facts(): Json {
+    return { sessionId: this.#sessionId, stored: this.#stored }
+  }
+
+  async #sendBy(turn: Beginning): Promise<void> {
+    const sending = this.#runTurn(turn)
     this.#sending = sending
     try {
       await sending
@@ -70,11 +104,9 @@ export class GeminiCliAdapter implements AgentCliClient {
     }
   }
 
-  /** @param previous a cancelled turn whose process has not ended: two at once would corrupt the conversation */
-  async #runTurn(prompt: string, options: AgentCliConnectOptions, previous: Promise<void> | undefined): Promise<void> {
+  async #runTurn({ prompt, options, begin }: Beginning): Promise<void> {
     const number = ++this.#number
-    await previous?.catch(() => {})
-    let outcome = await this.#run(prompt, options)
+    let outcome = await begin()
     // A turn that was cancelled early may have stored nothing to continue.
     if (outcome.sessionMissing && this.#stored === 'perhaps' && !this.#cancelled && number === this.#number) {
       this.#stored = 'no'
@@ -104,13 +136,18 @@ export class GeminiCliAdapter implements AgentCliClient {
   }
 
   async #run(prompt: string, options: AgentCliConnectOptions): Promise<TurnOutcome> {
-    const number = this.#number
-    const emit = (events: readonly AgentCliEvent[]): void | Promise<void> => {
-      if (number === this.#number) return this.#events.push(events)
-    }
+    const emit = this.#emitOf(this.#number)
     // Both processes have the session's marker, by which leftovers of the first are found and ended.
     await this.#previousGone
-    const turn = await startTurn(prompt, { ...options, args: this.#arguments(options) }, emit)
+    return this.#follow(await startTurn(prompt, { ...options, args: this.#arguments(options) }, emit))
+  }
+
+  /** Emits what belongs to a turn while that is the last one. */
+  #emitOf(number: number): (events: readonly AgentCliEvent[]) => void | Promise<void> {
+    return (events) => (number === this.#number ? this.#events.push(events) : undefined)
+  }
+
+  async #follow(turn: TurnProcess): Promise<TurnOutcome> {
     this.#turn = turn
     this.#previousGone = turn.gone
     try {
@@ -137,6 +174,13 @@ export class GeminiCliAdapter implements AgentCliClient {
     const end: TurnEnd = { type: 'turn-end', reason, ...defined({ usage: result?.usage }) }
     return error && reason === 'error' ? [{ type: 'error', ...error }, end] : [end]
   }
+}
+
+/** A turn, and what begins its first process. */
+interface Beginning {
+  readonly prompt: string
+  readonly options: AgentCliConnectOptions
+  readonly begin: () => Promise<TurnOutcome>
 }
 
 /** Gemini exits with 53 when a session has used all of its turns. */

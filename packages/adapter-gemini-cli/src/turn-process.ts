@@ -1,7 +1,8 @@
 import { exitMessage } from '@agentproto/arm-kit'
 import { systemClock } from '@agentproto/contracts'
-import type { AgentCliConnectOptions, AgentCliEvent, ProcessExit } from '@agentproto/contracts/agent'
-import { SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
+import type { AgentCliConnectOptions, AgentCliEvent, KeptAgent, ProcessExit } from '@agentproto/contracts/agent'
+import { keptProcess, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
+import type { AgentProcess, SpawnOptions } from '@agentproto/subprocess'
 import { type GeminiResult, readLine } from './stream-json.js'
 
 /** Exit codes of Gemini: the conversation does not exist, and its turn limit is reached. */
@@ -38,25 +39,60 @@ export interface TurnProcess {
  * @param emit receives events; reading waits for its promise
  */
 export async function startTurn(prompt: string, options: AgentCliConnectOptions, emit: Emit): Promise<TurnProcess> {
-  const { command, args, cwd, env, termGraceMs } = options
-  // The process then exits by itself, but its tools and MCP servers may not.
-  const onResult = (): void => void systemClock.after(EXIT_GRACE_MS, () => void agent.terminate().catch(() => {}))
-  const report = new TurnReport(onResult)
-  const agent = await spawnAgentProcess(
-    { command, args, cwd, env: { GEMINI_CLI_NO_RELAUNCH: 'true', ...env }, marker: env[SESSION_MARKER] ?? '' },
-    {
+  const { command, args, cwd, env, keep } = options
+  const marker = markerOf(options)
+  const launch = { command, args, cwd, env: { GEMINI_CLI_NO_RELAUNCH: 'true', ...env }, marker }
+  const kept = await keep?.spawn(launch, `${prompt}\n`)
+  if (kept) return followTurn(kept, options, emit)
+  const turn = new TurnReader(options, emit)
+  const agent = await spawnAgentProcess(launch, turn.options)
+  void agent.write(prompt)
+  agent.endInput()
+  return turn.processOf(agent)
+}
+
+/** Reads the process of a turn that outlives this host, from its beginning. */
+export function followTurn(kept: KeptAgent, options: AgentCliConnectOptions, emit: Emit): FollowedTurn {
+  const turn = new TurnReader(options, emit)
+  const agent = keptProcess(kept, markerOf(options), turn.options)
+  agent.begin()
+  return { ...turn.processOf(agent), caughtUp: agent.caughtUp }
+}
+
+export interface FollowedTurn extends TurnProcess {
+  /** Settles when all events were emitted of what was kept at first; never rejects. */
+  readonly caughtUp: Promise<void>
+}
+
+const markerOf = ({ env }: AgentCliConnectOptions): string => env[SESSION_MARKER] ?? ''
+
+/** Reads what a process reports of its turn. */
+class TurnReader {
+  readonly options: SpawnOptions
+  readonly #report: TurnReport
+  #agent: AgentProcess | undefined
+
+  constructor({ termGraceMs }: AgentCliConnectOptions, emit: Emit) {
+    // The process then exits by itself, but its tools and MCP servers may not.
+    const onResult = (): void =>
+      void systemClock.after(EXIT_GRACE_MS, () => void this.#agent?.terminate().catch(() => {}))
+    const report = new TurnReport(onResult)
+    this.#report = report
+    this.options = {
       // The turn is over or cancelled: there is nothing to wait for.
       graces: { stdinGraceMs: 0, termGraceMs },
       onLines: (lines) => emit(report.read(lines)),
       onStderr: (lines) => emit([{ type: 'output', stream: 'stderr', text: lines.join('\n') }]),
-    },
-  )
-  void agent.write(prompt)
-  agent.endInput()
-  return {
-    outcome: agent.closed.then((exit) => report.outcomeOf(exit, agent.stderrTail())),
-    gone: agent.closed.then(() => agent.terminate()).catch(() => {}),
-    end: () => agent.terminate(),
+    }
+  }
+
+  processOf(agent: AgentProcess): TurnProcess {
+    this.#agent = agent
+    return {
+      outcome: agent.closed.then((exit) => this.#report.outcomeOf(exit, agent.stderrTail())),
+      gone: agent.closed.then(() => agent.terminate()).catch(() => {}),
+      end: () => agent.terminate(),
+    }
   }
 }
 

@@ -24,9 +24,12 @@ export type {
   AgentCliEnd,
   AgentCliEvent,
   AgentCliInfo,
+  AgentCliKeep,
+  AgentCliReattached,
+  AgentCliReattachOptions,
 } from './agent/agent-cli-client.js'
 export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './agent/protocol-arm.js'
-export { KEPT_STREAMS } from './agent/kept-agent.js'
+export { KEPT_STREAMS, sessionKeyOf, turnKeyOf } from './agent/kept-agent.js'
 export type { Launch } from './agent/launch.js'
 export type { AgentKeeper, KeptAgent, KeptLoss, KeptRange, KeptStream, StreamOffsets } from './agent/kept-agent.js'
 export { keptFactsText, MAX_FACTS_BYTES, readKeptFacts } from './agent/kept-facts.js'

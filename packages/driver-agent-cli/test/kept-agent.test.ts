@@ -1,5 +1,13 @@
 import { AgentprotoError, type AgentAnswer } from '@agentproto/contracts'
-import type { AdoptedAgent, AgentKeeper, AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import {
+  type AdoptedAgent,
+  type AgentCliClient,
+  type AgentCliEvent,
+  type AgentKeeper,
+  type AgentSignal,
+  type AgentSink,
+  EventQueue,
+} from '@agentproto/contracts/agent'
 import {
   adoptAgent,
   defineAgentCli,
@@ -172,4 +180,29 @@ test('16.a4 a server behind a URL has no process that could be kept, and a warni
   expect(agent.warnings).toEqual([
     'The agent ends with its gateway: it is behind a URL, and the gateway holds the connection.',
   ])
+})
+
+test('16.3 an adapter package without `reattach` ends with its gateway, and a warning says so', async () => {
+  const on = await prepare({}, { keeper: new MemoryKeeper() })
+  const plain: AgentCliClient = {
+    connect: async () => {},
+    send: async () => {},
+    events: () => new EventQueue<AgentCliEvent>(),
+    cancel: async () => {},
+    close: async () => {},
+  }
+  const { acp: _, ...rest } = { ...document, protocol: 'proprietary', adapter: '@x/small' } as const
+  const { manifest } = defineAgentCli(rest, on.host)
+  const launchWith = async (client: AgentCliClient) => {
+    const proprietary = { '@x/small': { version: '1.0.0', module: async () => ({ default: client }) } }
+    const agent = await launchAgent(manifest, launching({ ...on, host: { ...on.host, proprietary } }, quiet, id()))
+    onTestFinished(async () => void (await agent.stop()))
+    return [agent.kept, agent.warnings]
+  }
+  expect(await launchWith(plain)).toEqual([
+    false,
+    ['The agent ends with its gateway: its adapter package cannot go on with an agent of another gateway.'],
+  ])
+  const reattach = async () => ({ caughtUp: Promise.resolve() })
+  expect(await launchWith({ ...plain, reattach })).toEqual([true, []])
 })

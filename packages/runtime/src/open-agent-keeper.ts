@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { settlesWithin, systemClock } from '@agentproto/contracts'
-import type { KeptAgent } from '@agentproto/contracts/agent'
+import { type KeptAgent, sessionKeyOf, turnKeyOf } from '@agentproto/contracts/agent'
 import type { SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { HomeKeeper } from '@agentproto/keeper'
 import type { SessionService } from '@agentproto/contracts/wire'
@@ -41,17 +41,26 @@ export async function endAllKept(folder: string): Promise<number> {
   const keeper = await connectKeeper({ folder, orphanMs: 0 })
   if (keeper === undefined) return 0
   try {
-    const agents = await keeper.list()
-    await Promise.all(agents.map(({ key }) => forgetAgent(keeper, key)))
-    return agents.length
+    const sessions = sessionsOf(await keeper.list())
+    await Promise.all(sessions.map((key) => forgetAgent(keeper, key)))
+    return sessions.length
   } finally {
     await leaveKeeper(keeper)
   }
 }
 
+/** A session may have a process for its turn beside its own. */
+const sessionsOf = (agents: readonly { readonly key: string }[]): readonly string[] => [
+  ...new Set(agents.map(({ key }) => sessionKeyOf(key))),
+]
+
 /** Ends an agent of a session that does not go on with it, and what is kept of it: a resume starts another one in its place. */
 export async function forgetAgent(keeper: HomeKeeper, sessionId: string): Promise<void> {
-  const agent = await keeper.adopt(sessionId)
+  for (const each of [sessionId, turnKeyOf(sessionId)]) await forgetProcess(keeper, each, sessionId)
+}
+
+async function forgetProcess(keeper: HomeKeeper, key: string, sessionId: string): Promise<void> {
+  const agent = await keeper.adopt(key)
   if (agent === undefined) return
   const recorded = identify(agent.process.pid)?.startTime === agent.process.startTime ? [agent.process] : []
   const marked = findMarkedProcesses(sessionId).filter(({ pid }) => pid !== agent.process.pid)
@@ -77,7 +86,7 @@ export async function forgetUnclaimed(
   { keeper, sharedProcesses, onProblem }: Keeping,
 ): Promise<void> {
   try {
-    for (const { key } of (await keeper?.list()) ?? []) {
+    for (const key of sessionsOf((await keeper?.list()) ?? [])) {
       if (keeper === undefined || (await sharedProcesses.holds(key)) || (await isClaimed(sessions, key))) continue
       onProblem(`Ended an agent that no session goes on with: ${key}`)
       await forgetAgent(keeper, key)

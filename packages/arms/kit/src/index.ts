@@ -1,5 +1,5 @@
 // What a protocol arm is built of. This file is the package's contract: every export is named here.
-export { adoptProcess, notAdoptable } from './adopt-process.js'
+export { adoptedSession, adoptProcess, notAdoptable } from './adopt-process.js'
 export type { AdoptedState, AdoptingClient, Inheritance } from './adopt-process.js'
 export { adoptShared } from './adopt-shared.js'
 export type { SharedInheritance, SharedSessionState, SharedState, SharingClient } from './adopt-shared.js'

@@ -1,29 +1,50 @@
-import { exitMessage, NO_CAPABILITIES, notResumable, startCancelled, startFailure, within } from '@agentproto/arm-kit'
+import {
+  adoptedSession,
+  exitMessage,
+  NO_CAPABILITIES,
+  notAdoptable,
+  notResumable,
+  startCancelled,
+  startFailure,
+  within,
+} from '@agentproto/arm-kit'
 import { type AgentInfo, AgentprotoError, asRecord, asString, defined, isAgentprotoError } from '@agentproto/contracts'
 import type {
+  AdoptedSession,
+  AgentCliConnectOptions,
   AgentCliEnd,
   AgentCliInfo,
+  AgentCliReattached,
   AgentEnd,
   AgentSink,
+  ArmAdoptOptions,
   ArmConnection,
   ArmConnectOptions,
   ArmSession,
+  KeptLoss,
+  Launch,
   OpenSessionOptions,
   ProcessExit,
   ProtocolArm,
 } from '@agentproto/contracts/agent'
-import { endProcesses, findMarkedProcesses } from '@agentproto/subprocess'
+import { endProcesses, findMarkedProcesses, SESSION_MARKER } from '@agentproto/subprocess'
+import { KeptSession } from './kept-session.js'
 import { loadClient } from './load-adapter.js'
 import type { LoadedClient } from './load-adapter.js'
 import { parseProfile } from './profile.js'
 import type { ProprietaryProfile } from './profile.js'
+import type { SessionFacts } from './session-facts.js'
 import { ProprietarySession } from './session.js'
 
 /** What an adapter's `close` may take beyond the ladder of its own process, in milliseconds. */
 const CLOSE_SLACK_MS = 2_500
 
 /** An agent that an adapter package drives (AIP-45 `protocol: proprietary`). */
-export const proprietaryArm: ProtocolArm = { protocol: 'proprietary', connect: connectProprietary }
+export const proprietaryArm: ProtocolArm = {
+  protocol: 'proprietary',
+  connect: connectProprietary,
+  adopt: adoptProprietary,
+}
 
 /**
  * Loads the adapter, if the host allows it, and connects. `options.profile` is a {@link ProprietaryProfile}.
@@ -33,8 +54,51 @@ export const proprietaryArm: ProtocolArm = { protocol: 'proprietary', connect: c
 export async function connectProprietary(options: ArmConnectOptions): Promise<ArmConnection> {
   if (options.signal.aborted) throw startCancelled()
   const profile = parseProfile(options.profile)
-  const connection = new AdapterConnection(await loadClient(profile), profile, options)
-  return connection.start()
+  const loaded = await loadClient(profile)
+  const kept = await keptSession(loaded, options)
+  return new AdapterConnection(loaded, profile, { ...options, kept }).start()
+}
+
+async function keptSession(
+  { client, release }: LoadedClient,
+  options: ArmConnectOptions,
+): Promise<KeptSession | undefined> {
+  if (!options.keep || !client.reattach) return undefined
+  try {
+    return await KeptSession.open(options, options.keep)
+  } catch (thrown) {
+    release()
+    throw thrown
+  }
+}
+
+/**
+ * Goes on with the session of an earlier host, if its adapter has `reattach`.
+ * @throws `not_adoptable`, `protocol_unsupported`, `keeper_unavailable`; the agent is left as it is
+ */
+export async function adoptProprietary(
+  { agent, keep, ...options }: ArmAdoptOptions,
+  sink: AgentSink,
+): Promise<{ connection: ArmConnection; session: AdoptedSession }> {
+  if (!keep) throw notAdoptable('The host has not said where it is kept')
+  const profile = parseProfile(options.profile)
+  const loaded = await loadClient(profile)
+  try {
+    if (!loaded.client.reattach) throw notAdoptable('Its adapter package has no `reattach`')
+    const { limits, clock, launch } = options
+    const kept = await KeptSession.adopt(agent, { ...keep, limits, clock, marker: launch.marker })
+    // The process of the place has not the marker.
+    const env = { ...launch.env, [SESSION_MARKER]: launch.marker }
+    const connection = new AdapterConnection(loaded, profile, { ...options, launch: { ...launch, env }, kept })
+    return { connection, session: await connection.adopt(sink) }
+  } catch (thrown) {
+    loaded.release()
+    throw thrown
+  }
+}
+
+interface ConnectionOptions extends Omit<ArmConnectOptions, 'keep'> {
+  readonly kept: KeptSession | undefined
 }
 
 class AdapterConnection implements ArmConnection {
@@ -42,20 +106,29 @@ class AdapterConnection implements ArmConnection {
   info: AgentInfo
   readonly #loaded: LoadedClient
   readonly #profile: ProprietaryProfile
-  readonly #options: ArmConnectOptions
+  readonly #options: ConnectionOptions
+  /** What each turn starts. */
+  #command: Pick<Launch, 'command' | 'args'> = { command: '', args: [] }
   /** Aborts the adapter's work. */
   readonly #life = new AbortController()
   #session: ProprietarySession | undefined
   #closing: Promise<ProcessExit> | undefined
+  /** It goes on without this host. */
+  #isLeft = false
   #resolveEnd: (end: AgentEnd) => void = () => {}
 
-  constructor(loaded: LoadedClient, profile: ProprietaryProfile, options: ArmConnectOptions) {
+  constructor(loaded: LoadedClient, profile: ProprietaryProfile, options: ConnectionOptions) {
     this.#loaded = loaded
     this.#profile = profile
     this.#options = options
     this.ended = new Promise((resolve) => (this.#resolveEnd = resolve))
     const { resumable, multimodal } = profile.capabilities
     this.info = { capabilities: { ...NO_CAPABILITIES, resume: resumable, image: multimodal, audio: multimodal } }
+    void options.kept?.over.then((loss) => this.#lost(loss))
+  }
+
+  get endsWithHost(): string | undefined {
+    return this.#options.kept ? undefined : NOT_REATTACHED
   }
 
   /** Connects, or leaves nothing behind. */
@@ -85,10 +158,37 @@ class AdapterConnection implements ArmConnection {
     }
     if (this.#session) throw new AgentprotoError('not_supported', 'An adapter’s client holds one session')
     const warnings = mcpServers.map(({ name }) => `The adapter takes no MCP servers: "${name}" is not mounted.`)
-    const { clock } = this.#options
-    const context = { clock, multimodal: capabilities.multimodal, warnings, resumed: resume }
-    this.#session = new ProprietarySession(this.#loaded.client, sink, context)
-    return this.#session
+    const session = this.#opened(warnings, sink)
+    this.#options.kept?.watch(session, () => this.#facts(warnings))
+    return session
+  }
+
+  /** Goes on with the session of an earlier host. @throws `not_adoptable` */
+  async adopt(sink: AgentSink): Promise<AdoptedSession> {
+    const { kept } = this.#options
+    if (!kept?.left) throw notAdoptable('Nothing is kept of its session')
+    const { mark, facts, turn } = kept.left
+    this.info = { ...this.info, ...facts.agent }
+    const { caughtUp } = await this.#reattach(kept, facts)
+    const session = this.#opened(facts.warnings, sink)
+    this.#watch()
+    let settle = (_: Promise<unknown>): void => {}
+    const begun = new Promise<unknown>((resolve) => (settle = resolve))
+    return adoptedSession(
+      { session },
+      {
+        mark,
+        caughtUp: begun.then(() => session.settled()),
+        begin: () => {
+          const running = turn && session.goOn(turn)
+          kept.watch(session, () => this.#facts(facts.warnings))
+          // The log may have the end of a turn that is about to end.
+          settle(turn?.isEnded || turn?.isCancelled ? (running?.done ?? caughtUp) : caughtUp)
+          kept.begin()
+          return running
+        },
+      },
+    )
   }
 
   close(): Promise<ProcessExit> {
@@ -100,20 +200,65 @@ class AdapterConnection implements ArmConnection {
     return this.#closing
   }
 
+  #opened(warnings: readonly string[], sink: AgentSink): ProprietarySession {
+    const { clock, kept } = this.#options
+    const { resume, capabilities } = this.#profile
+    const context = { clock, multimodal: capabilities.multimodal, warnings, resumed: resume, kept }
+    const session = new ProprietarySession(this.#loaded.client, sink, context)
+    this.#session = session
+    return session
+  }
+
+  /** What a later host needs. */
+  #facts(warnings: readonly string[]): Omit<SessionFacts, 'runs' | 'turn'> {
+    const { command, args } = this.#command
+    const { name, version } = this.info
+    return { command, args, agent: defined({ name, version }), warnings, own: this.#loaded.client.facts?.() ?? {} }
+  }
+
   async #connect(): Promise<AgentCliInfo | void> {
+    const { launch, kept: keep } = this.#options
+    const { resume } = this.#profile
+    this.#command = launch
+    return this.#loaded.client.connect({ ...this.#start(), ...defined({ resume, keep }) })
+  }
+
+  async #reattach(keep: KeptSession, { command, args, own }: SessionFacts): Promise<AgentCliReattached> {
+    const { limits, clock } = this.#options
+    const { client } = this.#loaded
+    this.#command = { command, args }
+    const { turn } = keep.left ?? {}
+    const reattaching = async (): Promise<AgentCliReattached | undefined> =>
+      client.reattach?.({ ...this.#start(), keep, facts: own, ...defined({ turn }) })
+    const limit = { ms: limits.handshakeMs, clock }
+    const reattached = await within(reattaching(), 'The adapter did not go on', limit).catch((thrown: unknown) => {
+      throw notAdoptable(thrown instanceof Error ? thrown.message : String(thrown))
+    })
+    return { caughtUp: Promise.resolve(reattached?.caughtUp).catch(() => {}) }
+  }
+
+  /** What an adapter gets, however it begins. */
+  #start(): Omit<AgentCliConnectOptions, 'keep' | 'resume'> {
     const { launch, limits } = this.#options
-    const { capabilities, settings, resume, additionalDirectories = [] } = this.#profile
-    return this.#loaded.client.connect({
+    const { capabilities, settings, additionalDirectories = [] } = this.#profile
+    const { command, args } = this.#command
+    return {
       cwd: launch.cwd,
       env: launch.env,
       abortSignal: this.#life.signal,
       capabilities,
-      command: launch.command,
-      args: launch.args,
+      command,
+      args,
       additionalDirectories,
       termGraceMs: limits.termGraceMs,
-      ...defined({ settings, resume }),
-    })
+      ...defined({ settings }),
+    }
+  }
+
+  /** Another host has it, or its keeper is gone. */
+  #lost({ cause, reason }: KeptLoss): void {
+    if (cause === 'unreachable') void this.#died({ message: `The agent was lost: ${reason}`, broken: true })
+    else this.#isLeft = true
   }
 
   /** Adapters that know when their agent ends report it. */
@@ -138,7 +283,8 @@ class AdapterConnection implements ArmConnection {
   }
 
   async #close(): Promise<ProcessExit> {
-    const { launch, limits, clock } = this.#options
+    const { launch, limits, clock, kept } = this.#options
+    if (this.#isLeft) return {}
     this.#session?.fail(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
     this.#life.abort()
     const { client, release } = this.#loaded
@@ -147,10 +293,13 @@ class AdapterConnection implements ArmConnection {
     // The agent is ended even if its adapter does not end it.
     await within(closing, 'The adapter did not close', { ms, clock }).catch(() => {})
     await endProcesses(findMarkedProcesses(launch.marker), limits, clock)
+    await kept?.close()
     release()
     return {}
   }
 }
+
+const NOT_REATTACHED = 'its adapter package cannot go on with an agent of another gateway'
 
 function infoOf(connected: AgentCliInfo | void): Pick<AgentInfo, 'name' | 'version'> {
   const { name, version } = asRecord(connected)

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises'
 import type { AgentCliClient, AgentCliEvent } from '@agentproto/contracts/agent'
 import { readEvent } from './adapter-event.js'
 
@@ -21,6 +22,7 @@ export class EventFeed {
   #iterator: AsyncIterator<AgentCliEvent> | undefined
   #drainSoon: NodeJS.Immediate | undefined
   #pressure: Promise<void> | undefined
+  #taken = 0
 
   constructor(client: AgentCliClient, target: FeedTarget) {
     this.#client = client
@@ -38,6 +40,18 @@ export class EventFeed {
     )
   }
 
+  /** Settles when everything was emitted that could be pulled by now. */
+  async settled(): Promise<void> {
+    for (let taken = -1; taken !== this.#taken && !this.#stopped;) {
+      taken = this.#taken
+      await this.#pressure
+      // What waits is pulled without a pause; the second one is behind the batch.
+      await immediate()
+      await immediate()
+      await this.#pressure
+    }
+  }
+
   /** Stops pulling. */
   stop(): void {
     this.#stopped = true
@@ -51,6 +65,7 @@ export class EventFeed {
     for (;;) {
       const { done, value } = await this.#iterator.next()
       if (done || this.#stopped) break
+      this.#taken++
       this.#target.take(readEvent(value))
       if (++batch >= MAX_BATCH) {
         batch = 0

@@ -13,8 +13,16 @@ import {
   type StreamError,
   type TurnEnd,
 } from '@agentproto/contracts'
-import type { AgentCliClient, AgentCliEvent, AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
+import type {
+  AgentCliClient,
+  AgentCliEvent,
+  AgentSink,
+  ArmSession,
+  ConfigChange,
+  RunningTurn,
+} from '@agentproto/contracts/agent'
 import { EventFeed } from './event-feed.js'
+import type { KeptSession, LeftTurn } from './kept-session.js'
 
 /** AIP-45: a cancelled turn ends within a second; what is left of it is the arm's. */
 const CANCEL_MS = 900
@@ -27,6 +35,8 @@ export interface SessionContext {
   readonly warnings: readonly string[]
   /** Id of the resumed conversation. */
   readonly resumed: string | undefined
+  /** Where its processes are kept; undefined for processes of this host. */
+  readonly kept?: KeptSession | undefined
 }
 
 /** The one conversation of an adapter's client. */
@@ -44,7 +54,7 @@ export class ProprietarySession implements ArmSession {
     this.#client = client
     this.#context = context
     this.warnings = context.warnings
-    this.#conversation = new Conversation(sink)
+    this.#conversation = new Conversation(context.kept?.sink(sink) ?? sink)
     this.#feed = new EventFeed(client, {
       take: (event) => this.#take(event),
       flush: () => this.#conversation.flush(),
@@ -54,6 +64,35 @@ export class ProprietarySession implements ArmSession {
 
   get agentSessionId(): string {
     return this.#client.sessionId ?? this.#context.resumed ?? ''
+  }
+
+  /** The running turn. */
+  get turn(): Turn | undefined {
+    return this.#conversation.turn
+  }
+
+  get turnId(): string {
+    return this.#turnId
+  }
+
+  get isIdle(): boolean {
+    return this.#conversation.isIdle
+  }
+
+  /** Goes on with the turn of an earlier host. */
+  goOn({ id, isCancelled }: LeftTurn): RunningTurn {
+    const turn = this.#conversation.begin()
+    turn.isSent = true
+    this.#turnId = id
+    this.#failed = false
+    this.#feed.start()
+    if (isCancelled) void this.cancel()
+    return { done: turn.done, cancelling: isCancelled }
+  }
+
+  /** Settles when all was emitted that the adapter's events have by now. */
+  settled(): Promise<void> {
+    return this.#feed.settled()
   }
 
   async send(prompt: readonly ContentBlock[]): Promise<void> {
@@ -70,6 +109,9 @@ export class ProprietarySession implements ArmSession {
     const turn = this.#conversation.beginCancel()
     if (!turn) return
     this.#context.clock.after(CANCEL_MS, () => this.#conversation.end(turn, { by: 'host' }))
+    const { kept } = this.#context
+    // A later host must not take the end of the agent for a failure.
+    if (kept) await this.#guarded(() => kept.cancelTurn(), CANCEL_MS)
     // The turn ends whatever the adapter does.
     await this.#guarded(() => this.#client.cancel(this.#turnId), CANCEL_MS)
   }
@@ -101,6 +143,7 @@ export class ProprietarySession implements ArmSession {
   #prompt(turn: Turn, message: string | readonly ContentBlock[]): void {
     this.#turnId = randomId('turn_')
     this.#failed = false
+    this.#context.kept?.beginTurn()
     this.#feed.start()
     const failed = (thrown: unknown): void => {
       // The events before it come first.

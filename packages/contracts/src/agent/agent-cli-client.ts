@@ -1,5 +1,8 @@
 import type { AgentSignal, ProcessExit } from './agent.js'
+import type { KeptAgent } from './kept-agent.js'
+import type { Launch } from './launch.js'
 import type { AgentAnswer } from '../agent-request.js'
+import type { Json } from '../json.js'
 import type { ContentBlock } from '../wire/content-block.js'
 import type { StreamEvent } from '../stream-event.js'
 
@@ -40,6 +43,40 @@ export interface AgentCliConnectOptions {
   readonly resume?: string
   /** From SIGTERM to SIGKILL, in milliseconds. */
   readonly termGraceMs: number
+  /** Only for an adapter with {@link AgentCliClient.reattach}, where the host lets agents outlive it. */
+  readonly keep?: AgentCliKeep
+}
+
+/** Starts the processes of turns so that they outlive the host. */
+export interface AgentCliKeep {
+  /**
+   * Starts the process of the running turn, in place of a spawn of the adapter's own. One at a time: the one before it is ended
+   * and forgotten.
+   * @param input all that its stdin gets; stdin is closed after it
+   * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`; `keeper_unavailable`
+   */
+  spawn(launch: Launch, input: string): Promise<KeptAgent>
+}
+
+/** Connects with what an earlier host has left. */
+export interface AgentCliReattachOptions extends AgentCliConnectOptions {
+  readonly keep: AgentCliKeep
+  /** What {@link AgentCliClient.facts} gave before the running turn, or after the last one. */
+  readonly facts: Json
+  /** The running turn; absent where none runs. */
+  readonly turn?: {
+    readonly id: string
+    /** What its stdin got. */
+    readonly input: string
+    /** Its output is there from the beginning, to be translated again; it may have ended. */
+    readonly process: KeptAgent
+  }
+}
+
+/** What an adapter reports after it went on. */
+export interface AgentCliReattached {
+  /** Settles when {@link AgentCliClient.events} has all that was kept of the running turn; never rejects. */
+  readonly caughtUp: Promise<void>
 }
 
 /** What an adapter reports about its agent. */
@@ -82,6 +119,13 @@ export interface AgentCliClient {
   readonly ended?: Promise<AgentCliEnd> | undefined
   /** Its id of the conversation, with which a later run can resume it. */
   readonly sessionId?: string | undefined
+  /**
+   * Goes on in place of `connect`, where an earlier host ended. Declares that each turn is a process of its own, started by
+   * {@link AgentCliConnectOptions.keep} where that is given; between turns nothing runs.
+   */
+  reattach?(options: AgentCliReattachOptions): Promise<AgentCliReattached>
+  /** What `reattach` needs: JSON without secrets, at most 128 KiB. Asked for between turns and before a process is started. */
+  facts?(): Json
 }
 
 /** The default export of an adapter package: a client, or a class or function that creates one for each session. */

@@ -21,6 +21,15 @@ export interface KeptRange {
   readonly next: number
 }
 
+/** Of a turn that is a process of its own, beside the key of its session. */
+const OF_TURN = '.turn'
+
+/** The key of the process of a session's running turn, for agents that have one process a turn. */
+export const turnKeyOf = (sessionKey: string): string => `${sessionKey}${OF_TURN}`
+
+/** The session of a key. */
+export const sessionKeyOf = (key: string): string => (key.endsWith(OF_TURN) ? key.slice(0, -OF_TURN.length) : key)
+
 /** Starts agents that outlive the caller, and finds those of an earlier caller. */
 export interface AgentKeeper {
   /**

@@ -67,6 +67,8 @@ export interface ArmConnectOptions {
 /** Goes on with an agent that an earlier host started. `launch` is what it was started with. */
 export interface ArmAdoptOptions extends Omit<ArmConnectOptions, 'keep'> {
   readonly agent: KeptAgent
+  /** Where the agent is kept; for an agent that has more processes than this one. */
+  readonly keep?: Pick<NonNullable<ArmConnectOptions['keep']>, 'keeper' | 'key'>
 }
 
 /** A session of an adopted agent, before anything of it was read. */
@@ -140,6 +142,8 @@ export interface ArmSession {
 export interface ArmConnection {
   readonly info: AgentInfo
   readonly process?: AgentProcessInfo
+  /** Why the agent ends with this host, although {@link ArmConnectOptions.keep} was given. For people. */
+  readonly endsWithHost?: string | undefined
   /** @throws `handshake_failed`, `auth_required`, `not_resumable`, `timeout` */
   openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
   /** Sessions that the agent stored itself, all or those of one folder. @throws `not_supported` */

@@ -106,14 +106,17 @@ function find(manifest: AgentCliManifest, options: AdoptOptions): Promise<Found 
 
 /** With a process of its own. */
 async function findProcess(manifest: AgentCliManifest, options: AdoptOptions): Promise<Found | undefined> {
-  const agent = await options.host.keeper?.adopt(options.sessionId)
-  if (!agent) return undefined
+  const { sessionId: key, host } = options
+  const { keeper } = host
+  const agent = await keeper?.adopt(key)
+  if (!keeper || !agent) return undefined
   const facts = readLaunchFacts(readKeptFacts(agent.facts)?.host ?? {})
   const { guard, connecting, arm } = await prepareAdoption(manifest, agent.process, options)
   const { adopt } = arm
   if (!adopt) throw notAdoptable(`its protocol, ${arm.protocol}, does not allow it`)
   const serve = facts.isPlain ? connecting.serve : {}
-  return { agent, facts, guard, clock: connecting.clock, adopt: (sink) => adopt({ ...connecting, serve, agent }, sink) }
+  const taking: ArmAdoptOptions = { ...connecting, serve, agent, keep: { keeper, key } }
+  return { agent, facts, guard, clock: connecting.clock, adopt: (sink) => adopt(taking, sink) }
 }
 
 /** With a process that several sessions share. */

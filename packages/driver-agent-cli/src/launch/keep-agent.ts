@@ -45,8 +45,9 @@ export const endsWithGateway = (reason: string): string => `The agent ends with 
 function obstacle({ manifest, host, arm, isLaunched, confined }: Keeping): string | undefined {
   if (process.platform === 'win32') return 'agents are not kept on Windows'
   if (!isLaunched) return 'it is behind a URL, and the gateway holds the connection'
-  if (arm.protocol === 'proprietary') return 'its adapter package cannot go on with an agent of another gateway'
   if (!arm.adopt) return `an agent that speaks ${arm.protocol} cannot be taken over`
+  if (arm.protocol === 'proprietary' && !confined.plain)
+    return 'its adapter package starts each process in a sandbox that this gateway has made'
   if (sharedProcessesFor({ manifest, host, confined }) && !arm.adoptShared)
     return `several sessions share its process, and ${arm.protocol} cannot keep them apart`
   return confined.endsWithHost

@@ -129,6 +129,8 @@ interface Connected {
   readonly warnings: readonly string[]
 }
 
+const SHARED_UNKEPT = 'it shares a process that was started without its keeper'
+
 /** With the keeper where the agent may be kept. A keeper that cannot be reached costs no start. */
 async function connect(
   { plan, arm, guard, confined, connecting, keeping, limit, clock }: PreparedLaunch,
@@ -154,7 +156,7 @@ async function connect(
     }
     const keep = { keeper: leaving(host.keeper, leave), key: sessionId, host: hostFacts(facts) }
     const connected = await connectBy({ ...connecting, keep })
-    const more = connected.isKept ? [] : [endsWithGateway('it shares a process that was started without its keeper')]
+    const more = connected.isKept ? [] : [endsWithGateway(connected.connection.endsWithHost ?? SHARED_UNKEPT)]
     return { ...connected, warnings: [...warnings, ...more] }
   } catch (thrown) {
     if (!isAgentprotoError(thrown) || thrown.code !== 'keeper_unavailable') throw thrown
@@ -169,7 +171,10 @@ async function connect(
 const connector =
   (shared: SharedProcesses | undefined, arm: ProtocolArm) =>
   async (connecting: ArmConnectOptions): Promise<Omit<Connected, 'warnings'>> => {
-    if (!shared) return { connection: await arm.connect(connecting), isKept: connecting.keep !== undefined }
+    if (!shared) {
+      const connection = await arm.connect(connecting)
+      return { connection, isKept: connecting.keep !== undefined && connection.endsWithHost === undefined }
+    }
     const connection = await shared.connect(arm, connecting)
     return { connection, isKept: connection.isKept && connecting.keep !== undefined }
   }

@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { createGateway } from '@agentproto/runtime'
+import { expect, onTestFinished, test } from 'vitest'
 import { startDaemon } from './support/daemon.js'
 import { agentsIn, allEvents, endedTurns, keepingHome, ofType, textIn } from './support/kept-agents.js'
 import { newMark } from './support/marked-processes.js'
+import { temporaryFolder } from './support/temporary-folder.js'
 
 test('16.3 an adapter package that declares reattach: killed in the middle of a turn, the same process goes on', async () => {
   const home = keepingHome('kept-turns')
@@ -42,6 +44,30 @@ test('16.3 an adapter package that declares reattach: killed in the middle of a 
   expect(textIn(events)).toBe(`new before. ${numbers}continued after. `)
   await client.sessions.kill(id)
   expect(mark.living().filter((line) => !line.includes('serve') && !line.includes('keeper'))).toEqual([])
+})
+
+test('16.5 a gateway that leaves its agents leaves the process of a turn, and the next one ends it when it stops', async () => {
+  const mark = newMark()
+  const folder = temporaryFolder('left-turn')
+  const path = `${fakeGemini(folder)}:${process.env['PATH'] ?? ''}`
+  const env = { ...process.env, HOME: folder, PATH: path, GEMINI_API_KEY: 'fake', ...mark.env }
+  const options = { home: join(folder, 'home'), cwd: folder, keeper: true, env }
+  const first = await createGateway(options)
+  const { id } = await first.sessions.spawn(
+    { adapter: 'gemini-cli-headless', prompt: 'slow' },
+    { type: 'owner', name: 'owner' },
+  )
+  await expect.poll(() => agentsIn(mark.living(), id)).toHaveLength(1)
+  const [agent] = agentsIn(mark.living(), id)
+  await first.close({ keepAgents: true })
+  expect(agentsIn(mark.living(), id)).toEqual([agent])
+  const second = await createGateway(options)
+  onTestFinished(() => second.close())
+  expect(agentsIn(mark.living(), id)).toEqual([agent])
+  expect(await second.sessions.get(id)).toMatchObject({ status: 'running', kept: true, turn: { number: 1 } })
+  expect(await second.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'end_turn' })
+  await second.close()
+  expect(agentsIn(mark.living(), id)).toEqual([])
 })
 
 /** A folder with a program that has Gemini's headless mode. @returns the folder */

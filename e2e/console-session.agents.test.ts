@@ -33,7 +33,7 @@ const actions = (page: Page): Promise<void> => page.getByText('Settings and acti
 
 test('15.4 queued prompts are shown in their order, and one is taken back', needs('chromium'), async () => {
   const { gateway, page, id, problems } = await shownSession()
-  await prompt(page, 'late 3000')
+  await prompt(page, 'late 8000')
   await page.getByRole('button', { name: 'Queue', exact: true }).waitFor()
   for (const text of ['first of three', 'second of three', 'third of three']) {
     await prompt(page, text)

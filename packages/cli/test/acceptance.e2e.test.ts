@@ -54,7 +54,7 @@ test(
     await run('sessions', 'start', 'demo', '--label', '日本語 🎉', '-p', 'hang')
     const watch = terminal(['sessions', '--watch'], home, { columns: 120, rows: 12 })
     const watched = await watch.shows(
-      /busy +日本語 🎉[\s\S]*waiting +asking +\? Write a\.txt[\s\S]*idle +try +\S[\s\S]*q quits/,
+      /busy +日本語 🎉[\s\S]*waiting +asking +\? Write a\.txt[\s\S]*idle +try +\[user\][\s\S]*q quits/,
     )
     await expect(stable(watched, home)).toMatchFileSnapshot(golden('watch-120'))
     watch.resize(80, 12)

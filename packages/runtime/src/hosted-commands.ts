@@ -1,34 +1,32 @@
-import type { HomeKeeper } from '@agentproto/keeper'
+import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
 import { endProcesses, findMarkedProcesses, type MarkedProcess } from '@agentproto/subprocess'
+import { heldAgents } from './open-agent-keeper.js'
 
 /** From SIGTERM to SIGKILL, in milliseconds. */
 const TERM_GRACE_MS = 2_000
 
 /** The processes of commands that a gateway runs, or an earlier one ran, for the agents that a keeper holds. Never rejects. */
-export async function hostedCommands(
+export const hostedCommands = async (
   keeper: Pick<HomeKeeper, 'list'>,
   onProblem: (problem: string) => void,
-): Promise<readonly MarkedProcess[]> {
+): Promise<readonly MarkedProcess[]> => commandsFor(await heldAgents(keeper, onProblem), onProblem)
+
+/**
+ * Ends what an earlier gateway ran for its agents. Called before an agent goes on and has new commands run: the old ones are found
+ * when it returns. They may take the time that they need to end.
+ */
+export const endEarlierCommands = (agents: readonly ListedAgent[], onProblem: (problem: string) => void): void =>
+  void endCommands(commandsFor(agents, onProblem), onProblem)
+
+function commandsFor(agents: readonly ListedAgent[], onProblem: (problem: string) => void): readonly MarkedProcess[] {
+  const keys = new Set(agents.map(({ key }) => key))
+  if (keys.size === 0) return []
   try {
-    const keys = new Set((await keeper.list()).map(({ key }) => key))
-    return keys.size === 0 ? [] : findMarkedProcesses().filter(({ marker }) => isOfCommand(marker, keys))
+    return findMarkedProcesses().filter(({ marker }) => isOfCommand(marker, keys))
   } catch (thrown) {
     onProblem(thrown instanceof Error ? thrown.message : String(thrown))
     return []
   }
-}
-
-/**
- * Ends what an earlier gateway ran. Called before an agent goes on and has new commands run: resolves when the old ones are found.
- * They may take the time that they need to end.
- */
-export async function endEarlierCommands({ keeper, onProblem }: Keeping): Promise<void> {
-  if (keeper !== undefined) void endCommands(await hostedCommands(keeper, onProblem), onProblem)
-}
-
-interface Keeping {
-  readonly keeper: HomeKeeper | undefined
-  readonly onProblem: (problem: string) => void
 }
 
 /** Commands end with their gateway, also when their agents do not. Never rejects. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { settlesWithin, systemClock } from '@agentproto/contracts'
 import { type KeptAgent, sessionKeyOf, turnKeyOf } from '@agentproto/contracts/agent'
 import type { SharedProcesses } from '@agentproto/driver-agent-cli'
-import type { HomeKeeper } from '@agentproto/keeper'
+import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
 import type { SessionService } from '@agentproto/contracts/wire'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import type { Settings } from './settings.js'
@@ -25,7 +25,7 @@ export async function openAgentKeeper(
     return await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock })
   } catch (thrown) {
     if (speaksOtherWire(thrown)) throw thrown
-    onProblem(`Agents end with this gateway. ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    onProblem(`Agents end with this gateway. ${messageOf(thrown)}`)
     return undefined
   }
 }
@@ -80,19 +80,39 @@ interface Keeping {
   readonly onProblem: (problem: string) => void
 }
 
-/** Ends what an earlier gateway left without a session that goes on with it. Never rejects. */
+/** What a keeper holds; nothing if it cannot say. Never rejects. */
+export async function heldAgents(
+  keeper: Pick<HomeKeeper, 'list'>,
+  onProblem: (problem: string) => void,
+): Promise<readonly ListedAgent[]> {
+  try {
+    return await keeper.list()
+  } catch (thrown) {
+    onProblem(messageOf(thrown))
+    return []
+  }
+}
+
+/**
+ * Ends what an earlier gateway left without a session that goes on with it. Never rejects.
+ * @param agents what the keeper held before any agent went on
+ */
 export async function forgetUnclaimed(
+  agents: readonly ListedAgent[],
   sessions: Pick<SessionService, 'get'>,
   { keeper, sharedProcesses, onProblem }: Keeping,
 ): Promise<void> {
-  try {
-    for (const key of sessionsOf((await keeper?.list()) ?? [])) {
-      if (keeper === undefined || (await sharedProcesses.holds(key)) || (await isClaimed(sessions, key))) continue
-      onProblem(`Ended an agent that no session goes on with: ${key}`)
-      await forgetAgent(keeper, key)
-    }
-  } catch (thrown) {
-    onProblem(thrown instanceof Error ? thrown.message : String(thrown))
+  const isUnclaimed = async (key: string): Promise<boolean> =>
+    !(await sharedProcesses.holds(key)) && !(await isClaimed(sessions, key))
+  const keys = sessionsOf(agents)
+  const claims = await Promise.all(keys.map(isUnclaimed))
+  const unclaimed = keys.filter((_, at) => claims[at])
+  if (keeper === undefined || unclaimed.length === 0) return
+  // The repair of their sessions has ended some of them.
+  const held = sessionsOf(await heldAgents(keeper, onProblem))
+  for (const key of unclaimed.filter((each) => held.includes(each))) {
+    onProblem(`Ended an agent that no session goes on with: ${key}`)
+    await forgetAgent(keeper, key).catch((thrown: unknown) => onProblem(messageOf(thrown)))
   }
 }
 
@@ -101,6 +121,8 @@ const isClaimed = (sessions: Pick<SessionService, 'get'>, id: string): Promise<b
     ({ kept }) => kept === true,
     () => false,
   )
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 /** How long the keeper may take to forget an agent of which nothing runs, in milliseconds. */
 const RELEASE_MS = 5_000

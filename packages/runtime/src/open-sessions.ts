@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { defined } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SessionService } from '@agentproto/contracts/wire'
-import type { HomeKeeper } from '@agentproto/keeper'
+import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
 import { type Access, Hooks, withKeptToken, withSessionToken } from '@agentproto/server'
 import { type CloseOptions, openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
@@ -13,7 +13,7 @@ import { endEarlierCommands } from './hosted-commands.js'
 import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
-import { forgetAgent, forgetUnclaimed } from './open-agent-keeper.js'
+import { forgetAgent, forgetUnclaimed, heldAgents } from './open-agent-keeper.js'
 import { recording } from './recording.js'
 import { sessionWorktrees } from './session-worktrees.js'
 import { stores } from './stores.js'
@@ -41,12 +41,22 @@ async function endAllOf(
 
 /** Ends and removes what earlier gateways left without a session that goes on with it. */
 async function forgetEarlier(
+  agents: readonly ListedAgent[],
   sessions: Pick<SessionService, 'get'>,
-  settings: Settings,
-  parts: Keeping & Observers & Agents,
+  { settings, ...parts }: Keeping & Observers & Agents & { readonly settings: Settings },
 ): Promise<void> {
-  await forgetUnclaimed(sessions, parts)
+  await forgetUnclaimed(agents, sessions, parts)
   await forgetSandboxes(sessions, settings, parts.onProblem)
+}
+
+/**
+ * What the keeper holds of an earlier gateway, whose commands are ended. It is asked before any agent goes on: the answer would come
+ * after all that the agents have written meanwhile.
+ */
+async function earlierAgents({ keeper, onProblem }: Keeping & Observers): Promise<readonly ListedAgent[]> {
+  const agents = keeper === undefined ? [] : await heldAgents(keeper, onProblem)
+  endEarlierCommands(agents, onProblem)
+  return agents
 }
 
 /** What is done with agents of an earlier gateway. */
@@ -73,7 +83,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     notifier: { events: news },
   } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
-  await endEarlierCommands(parts)
+  const earlier = await earlierAgents(parts)
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
     ...sessionWorktrees(settings, parts),
@@ -96,7 +106,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()
-  await forgetEarlier(registry, settings, parts)
+  await forgetEarlier(earlier, registry, { ...parts, settings })
   const close = (options?: CloseOptions): Promise<void> =>
     closeInOrder([() => registry.close(options), () => hooks?.close()])
   let hooked: SessionService = registry

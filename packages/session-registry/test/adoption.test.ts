@@ -548,6 +548,30 @@ async function family(started: Host): Promise<readonly [string, string, string]>
 
 const asAgent = (id: string): Principal => ({ type: 'session', name: `session ${id}`, sessionId: id, delegates: true })
 
+test('16.3 what one agent has written is not read before each of them is found', async () => {
+  const begun: string[] = []
+  let find = (): void => undefined
+  const isFound = new Promise<void>((resolve) => (find = resolve))
+  let slow = ''
+  const killed: Host = await host({
+    adoptAgent: async (options, sink) => {
+      const agent = await killed.agents.adoptAgent(options, sink)
+      if (options.sessionId === slow) await isFound
+      return agent && { ...agent, begin: () => (begun.push(options.sessionId), agent.begin()) }
+    },
+  })
+  const [first, second, gone] = [await busy(killed), await busy(killed), await busy(killed)]
+  slow = second
+  killed.kill()
+  killed.agents.of(gone).isAlive = false
+  const starting = killed.start()
+  await settled()
+  expect(begun).toEqual([])
+  find()
+  await starting
+  expect(begun.toSorted()).toEqual([first, second].toSorted())
+})
+
 test('16.3 children keep their parents, and what they may do', async () => {
   const killed = await host()
   const [parent, child, grandchild] = await family(killed)

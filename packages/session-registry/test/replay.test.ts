@@ -164,3 +164,22 @@ test('16.3 an event that was cut in the log is the same one, whole', async () =>
   }
   expect(await fresh(replayOf([large]), [large], 1)).toEqual([])
 })
+
+test('16.3 when all that was kept came again, nothing more is compared, also of an agent without stderr', async () => {
+  const said: AgentSignal[] = [{ type: 'text-delta', text: 'ab' }]
+  const replay = replayOf(said)
+  await fresh(replay, said, 1)
+  expect(replay.isOver).toBe(false)
+  await replay.finish()
+  expect(replay.isOver).toBe(true)
+})
+
+test('16.3 stderr of which the log has more is compared after the rest is new', async () => {
+  const late: AgentSignal = { type: 'output', stream: 'stderr', text: 'late' }
+  const more: AgentSignal = { type: 'text-delta', text: 'more' }
+  const replay = replayOf([late])
+  await replay.finish()
+  expect(replay.isOver).toBe(false)
+  expect(await fresh(replay, [more, late], 1)).toEqual([more])
+  expect(replay.isOver).toBe(true)
+})

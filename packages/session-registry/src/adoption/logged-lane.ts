@@ -33,6 +33,11 @@ export class LoggedLane {
     return this.#peekNeeded()
   }
 
+  /** Learns whether the log has more. */
+  async lookAhead(): Promise<void> {
+    await this.#peek()
+  }
+
   async #takeWhole(signal: LoggedSignal): Promise<Recognised> {
     let head = await this.#peek()
     while (head !== undefined && !isSame(head, signal) && isOptional(head)) head = await this.#skip()

@@ -12,8 +12,11 @@ export type LoggedSignal = Json & { readonly type: SessionEventType }
 export const LANES = ['main', 'stderr'] as const
 export type Lane = (typeof LANES)[number]
 
-export const laneOf = ({ type, stream }: LoggedSignal): Lane =>
-  type === 'output' && stream === 'stderr' ? 'stderr' : 'main'
+export const laneOf = (signal: AgentSignal | LoggedSignal): Lane =>
+  signal.type === 'output' && signal.stream === 'stderr' ? 'stderr' : 'main'
+
+/** Whether an event of that type may be in the lane. */
+export const mayBeIn = (lane: Lane, type: SessionEventType): boolean => lane === 'main' || type === 'output'
 
 /** A signal as the log would have it. */
 export const loggedForm = (signal: AgentSignal, redact?: (text: string) => string): LoggedSignal =>

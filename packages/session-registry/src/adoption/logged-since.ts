@@ -4,7 +4,7 @@ import type { EventLog } from '../log/event-log.js'
 import { eventOf } from '../log/event-record.js'
 import { batchesOf } from '../log/log-batches.js'
 import { type LoggedRequest, requestDigest } from './logged-requests.js'
-import { isOfAgent, type Lane, laneOf, type LoggedSignal, signalIn } from './logged-signal.js'
+import { isOfAgent, type Lane, laneOf, type LoggedSignal, mayBeIn, signalIn } from './logged-signal.js'
 import { Difference } from './replay.js'
 
 /** The part of a log that an adopted agent emits again. */
@@ -21,7 +21,7 @@ export async function* loggedSignals(
   part: LoggedPart,
   { turn, lane }: { readonly turn: number | undefined; readonly lane: Lane },
 ): AsyncGenerator<LoggedSignal> {
-  for await (const event of eventsIn(part, ({ type }) => isOfAgent(type))) {
+  for await (const event of eventsIn(part, ({ type }) => isOfAgent(type) && mayBeIn(lane, type))) {
     const signal = signalIn(event, turn)
     if (signal !== undefined && laneOf(signal) === lane) yield signal
   }

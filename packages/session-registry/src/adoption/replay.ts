@@ -30,14 +30,17 @@ export class Replay {
 
   /** All that was kept was emitted again. @throws {@link Difference} when the log has more */
   async finish(): Promise<void> {
-    // The last line of stderr may come later: without its end it is logged after a while.
     const missing = await this.#lanes.main.missing()
+    // The last line of stderr may come later: without its end it is logged after a while. Else all that comes is new.
+    await this.#lanes.stderr.lookAhead()
     if (missing !== undefined) throw new Difference(`the log has ${nameOf(missing)} that the agent did not send`)
   }
 
   async #take(signal: AgentSignal): Promise<readonly AgentSignal[]> {
+    const lane = this.#lanes[laneOf(signal)]
+    if (lane.isOver) return [signal]
     const form = loggedForm(signal, this.#redact)
-    return freshPart(signal, form, await this.#lanes[laneOf(form)].take(form))
+    return freshPart(signal, form, await lane.take(form))
   }
 }
 

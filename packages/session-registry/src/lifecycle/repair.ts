@@ -8,6 +8,7 @@ import { eventsFrom } from '../turns/turn-log.js'
 import { recoverUsage, type UsageRecovery } from '../usage/recover-usage.js'
 import { endAll } from './end-all.js'
 import { failureOf, messageOf } from './ending.js'
+import { Gathering, type Place } from './gathering.js'
 import { Pace } from './pace.js'
 
 export interface RepairHost extends Pick<
@@ -28,7 +29,9 @@ export async function goOnAfter(all: readonly StoredSession[], host: RepairHost)
   // A budget that sessions share may have been added up while the record of one of them was behind its log.
   for (const { session } of left) host.ledger.release(session)
   // Nothing is ended before: what one session left may be in the process tree of another one's agent.
-  const isAdopted = await Promise.all(left.map((each) => adopt(each, host)))
+  // What one agent has written is not read before: it would delay the others, and the gateway.
+  const gathering = new Gathering(left.length)
+  const isAdopted = await Promise.all(left.map((each) => adopt(each, host, gathering.place())))
   await host.onAdopted?.()
   for (const each of left.filter((_, at) => isAdopted[at] === false))
     if (await repair(each, host)) await host.keep(each.session)
@@ -61,17 +64,22 @@ async function readAgain(stored: StoredSession, { sessions, ledger }: RepairHost
 }
 
 /** Goes on with the agent of a session. @returns whether that was possible; what stands against it is reported */
-async function adopt({ stored, session, failure }: Left, { adoptAgent, onProblem }: RepairHost): Promise<boolean> {
-  if (stored.kept === undefined || adoptAgent === undefined || failure !== undefined) return false
-  if (session.state.session.status !== 'running') return false
+async function adopt(left: Left, { adoptAgent, onProblem }: RepairHost, place: Place): Promise<boolean> {
+  const { session } = left
   try {
-    await session.call('adopt', {})
+    if (adoptAgent === undefined || !isKept(left)) return false
+    await session.call('adopt', { place })
     return true
   } catch (error) {
     onProblem(`The agent of session ${session.id} could not be taken over: ${messageOf(error)}`)
     return false
+  } finally {
+    void place()
   }
 }
+
+const isKept = ({ stored, session, failure }: Left): boolean =>
+  stored.kept !== undefined && failure === undefined && session.state.session.status === 'running'
 
 /** Repairs a session, after its processes were ended. @returns whether that was possible */
 async function repair(left: Left, { endLeftovers, onProblem }: RepairHost): Promise<boolean> {

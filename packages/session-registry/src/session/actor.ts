@@ -263,7 +263,7 @@ export class SessionActor implements SessionHandle {
       case 'start':
         return this.#runner.start(effect)
       case 'adopt':
-        return this.#runner.adopt(effect.call)
+        return this.#runner.adopt(effect)
       case 'abort-start':
         return this.#runner.abortStart()
       case 'send':

@@ -5,9 +5,12 @@ import { closing } from './closing.js'
 import type { InputOf } from './input.js'
 import { limitForPrompt, record } from './recording.js'
 import { dropUnasked } from './requests.js'
-import { andThen, openTurn, type SessionState, step, type Step, URGENT, withWarning } from './state.js'
+import { andThen, type Effect, openTurn, type SessionState, step, type Step, withWarning } from './state.js'
 import { watchAdopted, watchAgain } from './supervision.js'
 import { cancelAgain } from './turn.js'
+
+/** The log says all that a host after a crash would need. */
+const CHANGED: Effect = { do: 'changed', isUrgent: false }
 
 /** A session that goes on with the agent of an earlier host: its log says where it was, and its status never left `running`. */
 export function adopted(before: SessionState, { call, adoption }: InputOf<'adopted'>, now: number): Step {
@@ -29,7 +32,7 @@ export function adopted(before: SessionState, { call, adoption }: InputOf<'adopt
     (after: SessionState) => watchAdopted(after, now),
     (after: SessionState) => (isCancelled ? cancelAgain(after, now) : step(after)),
     (after: SessionState) => recordAgain(after, now),
-  ].reduce(andThen, step(state, { do: 'save' }, URGENT, { do: 'reply', call }))
+  ].reduce(andThen, step(state, CHANGED, { do: 'reply', call }))
 }
 
 /** A prompt that waits has interrupted the turn: the earlier host may have ended before the agent was cancelled. */

@@ -5,6 +5,7 @@ import { factsOf, loggedSignals, type LoggedFacts, type LoggedPart } from '../ad
 import { LoggedRequests } from '../adoption/logged-requests.js'
 import { Replay } from '../adoption/replay.js'
 import { messageOf } from '../lifecycle/ending.js'
+import type { Place } from '../lifecycle/gathering.js'
 import { startOptionsOf } from '../lifecycle/spawn-request.js'
 import type { SessionHost } from '../session-host.js'
 import { eventsFrom } from '../turns/turn-log.js'
@@ -14,6 +15,8 @@ import { type Call, openTurn } from './state.js'
 
 export interface Adopting {
   readonly call: Call
+  /** The agent goes on when the others are here too. */
+  readonly place: Place
   readonly sink: AdoptionSink
   readonly signal: AbortSignal
   readonly attach: (agent: RunningAgent) => void
@@ -21,7 +24,7 @@ export interface Adopting {
 
 /** Goes on with the agent of an earlier host, and posts how that went. Never rejects. */
 export async function adoptAgent(session: SessionHandle, host: SessionHost, adopting: Adopting): Promise<void> {
-  const { call, sink, signal, attach } = adopting
+  const { call, place, sink, signal, attach } = adopting
   try {
     const options = startOptionsOf(session.state, { origin: { how: 'new' }, signal })
     const { process } = session.state
@@ -29,6 +32,7 @@ export async function adoptAgent(session: SessionHandle, host: SessionHost, adop
     if (agent === undefined) throw new AgentprotoError('not_adoptable', 'No agent of the session is kept')
     const logged = await loggedSince(session, agent.mark)
     const prompt = await openPrompt(session)
+    await place()
     attach(agent)
     const running = agent.begin()
     // A turn whose prompt was not sent was ended by the host: the agent has nothing to say about it.

@@ -10,7 +10,7 @@ import { startAgent } from './agent-start.js'
 import type { Input } from './input.js'
 import type { SessionHandle } from './session-handle.js'
 import type { Outgoing } from './queued-prompt.js'
-import type { Call, StartEffect } from './state.js'
+import type { AdoptEffect, StartEffect } from './state.js'
 
 /** Carries out what the session decides about its agent. What takes time is posted to the session when it is over. */
 export class AgentRunner {
@@ -39,7 +39,7 @@ export class AgentRunner {
   }
 
   /** Goes on with the agent of an earlier host. */
-  adopt(call: Call): void {
+  adopt({ call, place }: AdoptEffect): void {
     this.agent = undefined
     this.#abort = new AbortController()
     const { signal } = this.#abort
@@ -48,7 +48,13 @@ export class AgentRunner {
       askAgain: (again, withdrawal) => this.#askAgain(again, withdrawal),
       differ: (detail, turn) => this.#session.post({ type: 'differs', detail, turn }),
     })
-    void adoptAgent(this.#session, this.#host, { call, sink, signal, attach: (agent) => this.#attach(agent, sink) })
+    void adoptAgent(this.#session, this.#host, {
+      call,
+      place,
+      sink,
+      signal,
+      attach: (agent) => this.#attach(agent, sink),
+    })
   }
 
   /** Leaves the agent to the next host: what it emits from now on is not handled here, so that it stays kept. */

@@ -23,6 +23,7 @@ import type {
 } from '@agentproto/contracts/agent'
 import type { Interrupted, RenameRequest } from '@agentproto/contracts/wire'
 import type { Ending } from '../lifecycle/ending.js'
+import type { Place } from '../lifecycle/gathering.js'
 import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
 import type { PolicyAnswer } from '../permissions/permission-policy.js'
@@ -68,8 +69,8 @@ type Command =
       readonly mode: PermissionMode
       readonly by: AnsweredBy
     }
-  /** Goes on with the agent of an earlier host. */
-  | { readonly type: 'adopt'; readonly call: Call }
+  /** Goes on with the agent of an earlier host, together with others. */
+  | { readonly type: 'adopt'; readonly call: Call; readonly place: Place }
   /** Sends no prompt until the files of the folder were set back. */
   | { readonly type: 'begin-rewind'; readonly call: Call }
 

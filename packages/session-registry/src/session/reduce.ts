@@ -157,7 +157,7 @@ function adoption(
 ): Step {
   switch (input.type) {
     case 'adopt':
-      return step(state, { do: 'adopt', call: input.call })
+      return step(state, { do: 'adopt', call: input.call, place: input.place })
     case 'adopted':
       return adopted(state, input, now)
     case 'adoption-failed':

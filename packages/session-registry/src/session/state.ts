@@ -12,6 +12,7 @@ import {
 import type { AgentProcessInfo, ProcessExit, StoredSession, StoredSpawn, UsageMeter } from '@agentproto/contracts/agent'
 import type { PromptRequest } from '@agentproto/contracts/wire'
 import type { Ending } from '../lifecycle/ending.js'
+import type { Place } from '../lifecycle/gathering.js'
 import type { How, Resumption } from '../lifecycle/resume.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { RegistryConfig } from '../registry-config.js'
@@ -265,8 +266,8 @@ export type Effect =
   | { readonly do: 'reject'; readonly call: Call; readonly error: unknown }
   | StartEffect
   | { readonly do: 'abort-start' }
-  /** Go on with the agent of an earlier host. */
-  | { readonly do: 'adopt'; readonly call: Call }
+  /** Go on with the agent of an earlier host, together with others. */
+  | AdoptEffect
   | { readonly do: 'send'; readonly turn: number; readonly prompt: Outgoing }
   | { readonly do: 'cancel' }
   /** End the agent and its children. */
@@ -288,6 +289,12 @@ export type Effect =
   | { readonly do: 'next' }
   /** The run is over: readers of the log come to its end. */
   | { readonly do: 'settle' }
+
+export interface AdoptEffect {
+  readonly do: 'adopt'
+  readonly call: Call
+  readonly place: Place
+}
 
 export interface StartEffect {
   readonly do: 'start'

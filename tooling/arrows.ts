@@ -24,6 +24,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'console',
   'demo-agent',
   'driver-agent-cli',
+  'fleet',
   'gateway-http',
   'json-file',
   'keeper',
@@ -62,6 +63,8 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
     may: ['adapters', 'driver-agent-cli', 'json-file', 'manifest', 'secrets', 'subprocess'],
     inTests: ['workspaces'],
   },
+  // Alone it imports NATS. It gets the services of its host and gives those of all hosts.
+  fleet: { may: [], inTests: ['session-registry'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },
   // The parity test sends the same request over both surfaces.

@@ -7,7 +7,7 @@ import { installedAgent, PINNED_AGENTS } from '../e2e/agent-cache.mjs'
 
 /**
  * A program of the system. `debian` is its package. `commands` are the names to look for on the PATH, where they differ
- * from the table's name. `probe` is run where being on the PATH does not mean that the program works.
+ * from the table's name; `folders` are looked through after the PATH. `probe` is run where being there does not mean that the program works.
  */
 const SYSTEM_PROGRAMS = {
   bash: { debian: 'bash' },
@@ -39,6 +39,8 @@ const SYSTEM_PROGRAMS = {
   git: { debian: 'git' },
   groff: { debian: 'groff-base' },
   mandoc: { debian: 'mandoc' },
+  // Debian installs it where only root's PATH looks.
+  'nats-server': { debian: 'nats-server', folders: ['/usr/sbin'] },
   python3: { debian: 'python3' },
   sqlite3: { debian: 'sqlite3' },
   'systemd-analyze': { debian: 'systemd', optional: true },
@@ -84,8 +86,8 @@ function look(name) {
 
 /** Where the PATH has the program, whether it works or not. */
 function pathsOf(name) {
-  const { commands = [name] } = SYSTEM_PROGRAMS[name]
-  const folders = (process.env.PATH ?? '').split(delimiter)
+  const { commands = [name], folders: more = [] } = SYSTEM_PROGRAMS[name]
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...more]
   return commands.flatMap((command) => folders.map((folder) => join(folder, command))).filter(isExecutable)
 }
 

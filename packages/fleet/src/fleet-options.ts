@@ -1,0 +1,23 @@
+import type { Clock } from '@agentproto/contracts'
+
+/** How a gateway joins a fleet. */
+export interface FleetOptions {
+  /** Addresses of the NATS servers, `nats://host:port` or `tls://host:port`; any one that answers is enough. */
+  readonly servers: readonly string[]
+  /** Absolute path of a NATS credentials file (`.creds`: a JWT and its nkey seed). */
+  readonly credentials?: string
+  /** Absolute path of a file with an nkey seed. */
+  readonly nkey?: string
+  /** Absolute paths of PEM files. With any of them the connection must be encrypted. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string }
+  /** The name of this host in the fleet: `[a-z0-9-]`, at most 63 characters. Default: of the machine. */
+  readonly host?: string
+  readonly labels?: Readonly<Record<string, string>>
+  /** Absolute path of the key that the gateways of the fleet share, 32 bytes; only its owner may read it. */
+  readonly key: string
+  /** How long a host that is not heard from still owns its sessions, in milliseconds. Default 10 000. */
+  readonly leaseMs?: number
+  readonly clock: Clock
+  /** Called with problems that are no call's error. */
+  readonly onProblem: (problem: string) => void
+}

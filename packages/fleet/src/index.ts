@@ -1,0 +1,3 @@
+// The contract of `@agentproto/fleet`: every export is named here.
+export type { FleetOptions } from './fleet-options.js'
+export type { HostRecord, SessionRecord } from './directory-records.js'

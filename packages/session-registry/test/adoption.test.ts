@@ -32,6 +32,13 @@ class Host {
   }
 
   async start(): Promise<SessionRegistry> {
+    await this.open()
+    await settled()
+    return this.registry
+  }
+
+  /** Its agents may still be catching up. */
+  async open(): Promise<void> {
     const number = (this.#current += 1)
     const isDead = (): boolean => number !== this.#current
     this.registry = await openSessionRegistry({
@@ -51,8 +58,6 @@ class Host {
       },
       ...this.options,
     })
-    await settled()
-    return this.registry
   }
 
   /** As by `kill -9`. */
@@ -725,6 +730,26 @@ test('16.5 a host that leaves its agents ends nothing, and its readers come to t
   await agent.say(text('three'), end)
   expect(await registry.waitTurn(id, 1)).toMatchObject({ text: 'one two three' })
   expect(statuses(await allEvents(registry, id))).toEqual(['starting', 'running'])
+})
+
+test('16.5 a host that leaves its agents while they catch up cancels no request of theirs', async () => {
+  const killed = await host()
+  const id = await busy(killed)
+  const agent = killed.agents.of(id)
+  const asked = agent.ask(permission('t1'))
+  await settled()
+  killed.kill()
+  const emit = agent.holdAgain()
+  await killed.open()
+  await killed.registry.close({ keepAgents: true })
+  emit()
+  await settled()
+  const registry = await killed.restart()
+  const [request] = await registry.requests(id)
+  expect(request).toMatchObject({ state: 'pending' })
+  const allow = { outcome: 'selected', optionId: 'yes' } as const
+  await registry.answer({ id, requestId: request?.requestId ?? '' }, allow, owner)
+  expect(await asked).toMatchObject(allow)
 })
 
 type Op = 'say' | 'think' | 'tool' | 'stderr' | 'ask' | 'queue' | 'end' | 'down' | 'up' | 'save' | 'twice'

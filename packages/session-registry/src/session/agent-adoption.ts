@@ -9,6 +9,7 @@ import type { Place } from '../lifecycle/gathering.js'
 import { startOptionsOf } from '../lifecycle/spawn-request.js'
 import type { SessionHost } from '../session-host.js'
 import { eventsFrom } from '../turns/turn-log.js'
+import type { Input } from './input.js'
 import type { SessionHandle } from './session-handle.js'
 import type { Outgoing } from './queued-prompt.js'
 import { type Call, openTurn } from './state.js'
@@ -19,12 +20,14 @@ export interface Adopting {
   readonly place: Place
   readonly sink: AdoptionSink
   readonly signal: AbortSignal
+  /** Whether the agent is left to the next host: then nothing of it is posted any more. */
+  readonly isLeft: () => boolean
   readonly attach: (agent: RunningAgent) => void
 }
 
 /** Goes on with the agent of an earlier host, and posts how that went. Never rejects. */
 export async function adoptAgent(session: SessionHandle, host: SessionHost, adopting: Adopting): Promise<void> {
-  const { call, place, sink, signal, attach } = adopting
+  const { call, place, sink, signal, isLeft, attach } = adopting
   try {
     const options = startOptionsOf(session.state, { origin: { how: 'new' }, signal })
     const { process } = session.state
@@ -49,29 +52,30 @@ export async function adoptAgent(session: SessionHandle, host: SessionHost, adop
       },
     })
     sink.open(expected)
-    void goOn(session, { agent, sink, turn, done: running?.done })
+    void goOn(session, { agent, sink, turn, isLeft, done: running?.done })
   } catch (error) {
     await session.post({ type: 'adoption-failed', call, error })
   }
 }
 
-interface GoingOn {
+interface GoingOn extends Pick<Adopting, 'sink' | 'isLeft'> {
   readonly agent: Pick<AdoptedAgent, 'caughtUp'>
-  readonly sink: AdoptionSink
   readonly turn: number | undefined
   readonly done: Promise<void> | undefined
 }
 
 /** Posts what becomes of the turn that the agent works on. */
-async function goOn(session: SessionHandle, { agent, sink, turn = 0, done }: GoingOn): Promise<void> {
-  const caughtUp = agent.caughtUp.then(() => sink.caughtUp()).then(() => session.post({ type: 'caught-up' }))
+async function goOn(session: SessionHandle, { agent, sink, turn = 0, isLeft, done }: GoingOn): Promise<void> {
+  // A request that was asked again after the host had left its agents looks as if it was not.
+  const post = (input: Input): Promise<void> => (isLeft() ? Promise.resolve() : session.post(input))
+  const caughtUp = agent.caughtUp.then(() => sink.caughtUp()).then(() => post({ type: 'caught-up' }))
   const failure = await (done ?? Promise.resolve()).then(
     () => ({}),
     (thrown: unknown) => ({ error: messageOf(thrown) }),
   )
   await caughtUp
   await sink.turnOver()
-  await session.post({ type: 'send-settled', turn, ...failure })
+  await post({ type: 'send-settled', turn, ...failure })
 }
 
 interface Logged {

@@ -46,13 +46,14 @@ export class AgentRunner {
     const sink = new AdoptionSink({
       ...this.#sink(),
       askAgain: (again, withdrawal) => this.#askAgain(again, withdrawal),
-      differ: (detail, turn) => this.#session.post({ type: 'differs', detail, turn }),
+      differ: (detail, turn) => (this.#isLeft ? NEVER : this.#session.post({ type: 'differs', detail, turn })),
     })
     void adoptAgent(this.#session, this.#host, {
       call,
       place,
       sink,
       signal,
+      isLeft: () => this.#isLeft,
       attach: (agent) => this.#attach(agent, sink),
     })
   }

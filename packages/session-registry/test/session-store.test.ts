@@ -1,4 +1,4 @@
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { systemClock } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
 import { FileSessionStore, MemorySessionStore } from '@agentproto/session-registry'
@@ -34,6 +34,26 @@ test('12.B9 the index of a home whose last session was deleted is read without a
   await again.close()
   writeFileSync(home.sessionsIndex, readFileSync(home.sessionsIndex, 'utf8').replace(']}', '\n]}'))
   expect(await open().load()).toEqual({ sessions: [], problems: [] })
+})
+
+test('16.2 what killed saves left beside the records of live sessions and the index is removed, and nothing else', async () => {
+  const home = homeLayout(await temporaryHome())
+  const open = (): FileSessionStore =>
+    new FileSessionStore({ directory: home.sessions, indexPath: home.sessionsIndex, clock: systemClock })
+  const { session } = storedSession
+  const store = open()
+  await store.load()
+  await store.save({ ...storedSession, session: { ...session, status: 'running' } })
+  await store.close()
+  const folder = join(home.sessions, session.id)
+  const left = [join(folder, 'meta.json.1221224552'), `${home.sessionsIndex}.11328-1`]
+  const kept = [join(folder, 'meta.json.unreadable-12'), join(folder, 'meta.json.12x')]
+  for (const path of [...left, ...kept]) writeFileSync(path, '{')
+  const again = open()
+  expect((await again.load()).sessions).toHaveLength(1)
+  expect(left.filter((path) => existsSync(path))).toEqual([])
+  expect(kept.filter((path) => existsSync(path))).toEqual(kept)
+  await again.close()
 })
 
 test.each([

@@ -65,11 +65,17 @@ const textOf = (result: unknown): string =>
 async function withTools(turn: Turn, work: (tool: CallGateway) => Promise<void>): Promise<void> {
   const server = turn.session.mcpServers.find(({ name }) => name === GATEWAY)
   if (server === undefined) return turn.say('I was given no tools of a gateway.')
-  const client = await connected(server)
   try {
-    await work((name, input) => callAsTool(turn, { client, name, input }))
+    await withClient(server, (client) => work((name, input) => callAsTool(turn, { client, name, input })))
   } catch (error) {
     turn.say(errorText(error))
+  }
+}
+
+async function withClient(server: McpServer, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = await connected(server)
+  try {
+    await work(client)
   } finally {
     await client.close()
   }

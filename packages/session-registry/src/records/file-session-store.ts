@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentprotoError, asRecord, type Clock, type Timer } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, type Clock, isLive, type Timer } from '@agentproto/contracts'
 import type { SessionStore, StoredSession } from '@agentproto/contracts/agent'
 import writeFileAtomic from 'write-file-atomic'
+import { removeKilledSaves } from './killed-saves.js'
 import { assertSessionId } from './session-id.js'
 import { moveAside, storageFailed } from './stored-file.js'
 import { byStart, parseStoredSession } from './stored-session.js'
@@ -45,10 +46,13 @@ export class FileSessionStore implements SessionStore {
   async load(): Promise<{ sessions: readonly StoredSession[]; problems: readonly string[] }> {
     const problems: string[] = []
     const index = await this.#readIndex(problems)
+    removeKilledSaves(this.#options.indexPath)
     const sessions: StoredSession[] = []
     for (const name of this.#folders()) {
       const found = await this.#load(name, index, problems)
       if (found === undefined) continue
+      // Only what lives is saved often. Looking into the folders of all sessions would take as long as reading them.
+      if (isLive(found.record.session)) removeKilledSaves(join(this.#options.directory, name, 'meta.json'))
       sessions.push(found.record)
       this.#records.set(found.record.session.id, found.json)
     }

@@ -28,6 +28,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/contracts . ./wire ./agent ./package.json
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
     @agentproto/driver-agent-cli . ./installation ./package.json
+    @agentproto/fleet . ./package.json
     @agentproto/gateway-http . ./openapi ./package.json
     @agentproto/json-file . ./package.json
     @agentproto/keeper . ./testing ./package.json agentproto-keeper
@@ -164,6 +165,8 @@ test('what each package exports', () => {
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
+    @agentproto/fleet
+      Cluster FleetOptions HostRecord SessionRecord openCluster
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi
@@ -268,7 +271,7 @@ test('the error codes', () => {
     merge_conflict checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed
     agent_exited termination_failed timeout cancelled storage_failed storage_corrupt home_newer
     home_invalid home_upgrade_failed listen_failed daemon_not_running daemon_running keeper_unavailable
-    not_adoptable shutting_down internal"
+    cluster_unavailable cluster_unsupported host_name_in_use not_adoptable shutting_down internal"
   `)
 })
 

@@ -15,7 +15,10 @@ export interface FleetOptions {
   readonly labels?: Readonly<Record<string, string>>
   /** Absolute path of the key that the gateways of the fleet share, 32 bytes; only its owner may read it. */
   readonly key: string
-  /** How long a host that is not heard from still owns its sessions, in milliseconds. Default 10 000. */
+  /**
+   * After so long without a heartbeat a host is shown as unreachable, in milliseconds. It owns its sessions for twice as long;
+   * after three times, others may act in its place. The same on all hosts. Default 10 000.
+   */
   readonly leaseMs?: number
   readonly clock: Clock
   /** Called with problems that are no call's error. */

@@ -30,6 +30,17 @@ test('14.1.2 a long title does not hide the command: it is whole, in front of th
   }
 })
 
+test('16.1 each variable that a command gets has a row, whole, and cannot look like another row', () => {
+  const environment = [
+    { name: 'LD_PRELOAD', value: '/tmp/x.so' },
+    { name: 'A\n  Command  ls', value: 'b\n  Path     /work/a\u202e' },
+  ]
+  const text = textOf(asks({}, { toolKind: 'execute', commands: ['make'], environment, unclear: true }), 200)
+  expect(text).toContain('Command  make\n  Variable LD_PRELOAD=/tmp/x.so\n  Variable A')
+  expect(text.split('\n').filter((row) => row.startsWith('  Command') || row.startsWith('  Path'))).toHaveLength(1)
+  expect(text).not.toContain('\u202e')
+})
+
 test('14.1.2 a path is shown as it resolves, with its name, and outside the folders it is said', () => {
   const paths = [
     { named: '/work/a.txt', real: ['/work/a.txt'], inside: true },

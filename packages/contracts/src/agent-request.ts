@@ -31,6 +31,12 @@ export interface RequestPath {
   readonly inside: boolean
 }
 
+/** A variable that a tool call sets for what it runs. */
+export interface RequestVariable {
+  readonly name: string
+  readonly value: string
+}
+
 /**
  * What the gateway itself found out about a permission request, for the person who decides: read from the input, the
  * locations and the differences of the call, never from its title. Absent for what a rule or a mode answers at once.
@@ -44,6 +50,8 @@ export interface RequestFacts {
   readonly commands: readonly string[]
   /** Folders that its commands run in; none: the session's own. */
   readonly folders: readonly RequestPath[]
+  /** Variables that it sets for its commands, as far as they could be read; absent where there are none. They make it `unclear`. */
+  readonly environment?: readonly RequestVariable[]
   readonly paths: readonly RequestPath[]
   /** Addresses that it fetches. */
   readonly urls: readonly string[]

@@ -33,6 +33,7 @@ export type {
   QuestionRequest,
   RequestFacts,
   RequestPath,
+  RequestVariable,
 } from './agent-request.js'
 export { hasSecondStep, permissionChoices, questionChoices } from './requests/permission-choices.js'
 export type { Choice, ChoiceContext } from './requests/permission-choices.js'

@@ -61,8 +61,8 @@ test('AIP-46 projection of agent-prompt: [awaiting input] and what is asked', as
   expect((await registry.output(id)).at(-1)).toEqual(stdout('[awaiting input] Which one?'))
 })
 
-test('14.1.2 the lines of a permission have its whole command and where its path leads, whatever its title is', async () => {
-  const input = { command: 'echo ok; rm -rf /', cwd: '/' }
+test('14.1.2 16.1 the lines of a permission have its whole command, its variables and where its path leads, whatever its title is', async () => {
+  const input = { command: 'echo ok; rm -rf /', cwd: '/', env: { LD_PRELOAD: '/tmp/x.so' } }
   const toolCall = { type: 'tool-call', toolCallId: 't', title: 'Harmless', kind: 'execute', input } as const
   const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }] as const
   const asks: Script = async ({ ask, emit }) => {
@@ -72,9 +72,10 @@ test('14.1.2 the lines of a permission have its whole command and where its path
   const { registry } = await memoryRegistry(scripted(asks))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
   await expect.poll(async () => (await registry.get(id)).turn.state).toBe('awaiting-input')
-  expect((await registry.output(id)).slice(-3)).toEqual([
+  expect((await registry.output(id)).slice(-4)).toEqual([
     stdout('[awaiting input] Harmless'),
     stdout('[awaiting input] command: echo ok; rm -rf /'),
+    stdout('[awaiting input] variable: LD_PRELOAD=/tmp/x.so'),
     stdout('[awaiting input] path: /etc/x (outside)'),
   ])
 })

@@ -82,6 +82,7 @@ test('a command is allowed when it runs in the session’s folders, without an e
   expect(await decide(run('make', { workdir: 'sub' }))).toBe('once')
   expect(await decide(run('make', { cwd: '/' }))).toBe('ask')
   expect(await decide(run('make', { env: { LD_PRELOAD: 'x' } }))).toBe('ask')
+  expect(await decide(run('make', { env: [{ name: 'LD_PRELOAD', value: 'x' }] }))).toBe('ask')
   expect(await decide(run('make', { env: {} }))).toBe('once')
   expect(await decide(run('make', { steps: [{ cmd: 'rm -rf /' }] }))).toBe('ask')
   expect(await decide({ kind: 'execute', title: 'make' })).toBe('ask')

@@ -75,6 +75,28 @@ test('an answer for the session also answers other pending requests, and later o
   })
 })
 
+test('16.1 a command that was allowed with its variables is not allowed with others, or without them', async () => {
+  const calls: readonly object[] = [{ A: '1' }, { A: '1' }, { A: '2' }, { A: '1', B: '' }, {}].map((variables) => ({
+    command: 'git push',
+    env: Object.entries(variables).map(([name, value]) => ({ name, value })),
+  }))
+  const answers: AgentAnswer[] = []
+  const script: Script = async ({ ask, emit }) => {
+    for (const input of calls) answers.push(await ask(permission({ ...push, input })))
+    await emit({ type: 'turn-end', reason: 'end_turn' })
+  }
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const answer = async (more: object): Promise<void> => {
+    const requestId = await pendingId(registry, id)
+    await registry.answer({ id, requestId }, { outcome: 'selected', ...more } as AgentAnswer, owner)
+  }
+  await answer({ optionId: 'once', remember: 'session' })
+  for (const _ of calls.slice(2)) await answer({ optionId: 'no' })
+  await registry.waitTurn(id, 1)
+  expect(chosen(answers)).toEqual(['once', 'once', 'no', 'no', 'no'])
+})
+
 test('an answer that cannot be remembered is refused before the agent gets it', async () => {
   const answers: AgentAnswer[] = []
   const script: Script = async ({ ask, emit }) => {

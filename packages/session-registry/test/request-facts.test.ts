@@ -59,6 +59,35 @@ test('14.1.2 commands are whole, whatever the title and the kind say; a folder t
   })
 })
 
+test.each<[string, unknown]>([
+  ['pairs of name and value', [{ name: 'LD_PRELOAD', value: '/tmp/x.so' }]],
+  ['names with their values', { LD_PRELOAD: '/tmp/x.so' }],
+])(
+  '16.1 the variables of a command are shown, given as %s, and no rule is made of the command alone',
+  async (_form, env) => {
+    const { folder } = await project()
+    const facts = await requestFacts(request({ kind: 'execute', input: { command: 'git push', env } }), [folder])
+    expect(facts).toMatchObject({
+      commands: ['git push'],
+      environment: [{ name: 'LD_PRELOAD', value: '/tmp/x.so' }],
+      unclear: true,
+    })
+    expect(facts.denyRule).not.toHaveProperty('command')
+  },
+)
+
+test('16.1 a command without variables has none in its facts; variables in an unknown form are not guessed', async () => {
+  const { folder } = await project()
+  const factsOf = (env: unknown) =>
+    requestFacts(request({ kind: 'execute', input: { command: 'make', env } }), [folder])
+  for (const env of [{}, [], undefined]) expect(await factsOf(env)).not.toHaveProperty('environment')
+  for (const env of ['A=b', ['A=b'], [{ name: 'A' }], { A: { B: 'c' } }, [{ name: 'A', value: 1 }]]) {
+    const facts = await factsOf(env)
+    expect(facts).toMatchObject({ unclear: true })
+    expect(facts).not.toHaveProperty('environment')
+  }
+})
+
 test('14.1.2 the addresses of a fetch, and a pattern that leads out of the folders', async () => {
   const { folder, secret } = await project()
   const fetches = await requestFacts(request({ kind: 'fetch', input: { url: 'https://a.example/x' } }), [folder])

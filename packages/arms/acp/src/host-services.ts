@@ -195,8 +195,12 @@ export class HostServices {
 
   async #runOf(params: Json) {
     const request = await this.#commandOf(params)
-    const { command, args, cwd } = request
-    const call: PermittedCall = { title: [command, ...args].join(' '), kind: 'execute', input: { command, args, cwd } }
+    const { command, args, cwd, env } = request
+    // As pairs: some of their names mean something else as names of members.
+    const variables = Object.entries(env).map(([name, value]) => ({ name, value }))
+    const words = [...variables.map(({ name, value }) => `${name}=${value}`), command, ...args]
+    const input = { command, args, cwd, ...(variables.length > 0 ? { env: variables } : {}) }
+    const call: PermittedCall = { title: words.join(' '), kind: 'execute', input }
     return { command: request, call }
   }
 

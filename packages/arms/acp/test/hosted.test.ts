@@ -136,8 +136,22 @@ test('a command runs in the session’s folder with the agent’s environment, a
   expect(output?.result?.['output']).toContain(`${root} heron\n`)
   expect(output?.result?.['output']).toContain('oops\n')
   expect(sink.asked[0]?.request).toMatchObject({
-    toolCall: { kind: 'execute', title: `sh -c ${script}`, input: { cwd: root } },
+    toolCall: { kind: 'execute', title: `WORD=heron sh -c ${script}`, input: { cwd: root } },
   })
+})
+
+test('16.1 the permission for a command shows the variables that the agent gives it, in the order in which it gives them', async () => {
+  const { ask, sink } = await hosted()
+  const env = [
+    { name: 'WORD', value: 'heron' },
+    { name: '__proto__', value: 'a b' },
+  ]
+  await ask(run('true', [], { env }), run('true'))
+  const asked = sink.asked.flatMap(({ request }) => (request.kind === 'permission' ? [request.toolCall] : []))
+  const [withVariables, without] = asked
+  expect(withVariables).toMatchObject({ title: 'WORD=heron __proto__=a b true', input: { command: 'true', env } })
+  expect(without).toMatchObject({ title: 'true' })
+  expect(without?.input).not.toHaveProperty('env')
 })
 
 test('the output of a command is bounded, and its end is what is kept', async () => {

@@ -113,18 +113,24 @@ function ofPermission(page: Page, { toolCall }: PermissionRequest, facts: Reques
 }
 
 function judgedFacts(page: Page, facts: RequestFacts): void {
-  const { toolKind, statedKind, commands, folders, paths, urls, unclear } = facts
+  const { toolKind, statedKind, commands, paths, urls, unclear } = facts
   const { bold, red, yellow } = page.paint
   const kind = toolKind === undefined ? 'unknown, the agent does not say' : TOOL_KIND_TEXT[toolKind]
   const stated = statedKind !== undefined && statedKind !== toolKind ? ` (the agent says: ${statedKind})` : ''
   page.fact('It', `${kind}${stated}`, stated === '' ? bold : red)
-  for (const command of commands) page.fact('Command', command, bold)
-  for (const folder of folders) path(page, 'Runs in', folder)
+  whatRuns(page, facts)
   for (const each of paths) path(page, 'Path', each)
   for (const url of urls) address(page, url)
   if (unclear)
     page.note('Not all of this call can be judged: it may do more than these rows say. Read its input.', yellow)
   if (toolKind === 'execute' && commands.length === 0) page.note('It does not say which command it runs.', red)
+}
+
+function whatRuns(page: Page, { commands, environment = [], folders }: RequestFacts): void {
+  const { bold, red } = page.paint
+  for (const command of commands) page.fact('Command', command, bold)
+  for (const { name, value } of environment) page.fact('Variable', exactLine(`${name}=${value}`), red)
+  for (const folder of folders) path(page, 'Runs in', folder)
 }
 
 /** Where a path leads, said where that differs from its name. */

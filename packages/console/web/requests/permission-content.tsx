@@ -56,7 +56,7 @@ export function PermissionContent({ request: { toolCall }, facts }: PermissionCo
 }
 
 function FoundOut({ facts }: { readonly facts: RequestFacts }) {
-  const { toolKind, statedKind, commands, folders, paths, urls, unclear } = facts
+  const { toolKind, statedKind, commands, paths, urls, unclear } = facts
   const isContradicted = statedKind !== undefined && statedKind !== toolKind
   return (
     <>
@@ -65,14 +65,7 @@ function FoundOut({ facts }: { readonly facts: RequestFacts }) {
           {toolKind === undefined ? 'unknown, the agent does not say' : TOOL_KIND_TEXT[toolKind]}
           {isContradicted ? ` (the agent says: ${statedKind})` : ''}
         </Fact>
-        {commands.map((command, index) => (
-          <Fact key={index} label="Command">
-            <OutsideBlock label="Command" text={command} />
-          </Fact>
-        ))}
-        {folders.map((folder, index) => (
-          <PathFact key={index} label="Runs in" path={folder} />
-        ))}
+        <WhatRuns facts={facts} />
         {paths.map((path, index) => (
           <PathFact key={index} label="Path" path={path} />
         ))}
@@ -86,6 +79,26 @@ function FoundOut({ facts }: { readonly facts: RequestFacts }) {
       {toolKind === 'execute' && commands.length === 0 ? (
         <p class="problem">It does not say which command it runs.</p>
       ) : null}
+    </>
+  )
+}
+
+function WhatRuns({ facts: { commands, environment = [], folders } }: { readonly facts: RequestFacts }) {
+  return (
+    <>
+      {commands.map((command, index) => (
+        <Fact key={index} label="Command">
+          <OutsideBlock label="Command" text={command} />
+        </Fact>
+      ))}
+      {environment.map(({ name, value }, index) => (
+        <Fact key={index} label="Variable" isBad>
+          <OutsideBlock label="Variable" text={`${name}=${value}`} />
+        </Fact>
+      ))}
+      {folders.map((folder, index) => (
+        <PathFact key={index} label="Runs in" path={folder} />
+      ))}
     </>
   )
 }

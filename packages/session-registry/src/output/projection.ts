@@ -3,6 +3,7 @@ import {
   type EventGap,
   type OutputItem,
   promptText,
+  type RequestFacts,
   type RequestPath,
   type SessionEvent,
   type ToolCall,
@@ -140,9 +141,8 @@ export class Projection {
   /** What is asked, and of a permission all that the gateway found out: a title may hide a command. */
   #request({ request, facts }: AgentPrompt): void {
     this.#push(`[awaiting input] ${request.kind === 'permission' ? nameOf(request.toolCall) : request.message}`)
-    for (const command of facts?.commands ?? []) this.#text('[awaiting input] command: ', command)
-    for (const path of facts?.paths ?? []) this.#text('[awaiting input] path: ', pathText(path))
-    for (const url of facts?.urls ?? []) this.#text('[awaiting input] address: ', url)
+    for (const [label, text] of facts === undefined ? [] : factRows(facts))
+      this.#text(`[awaiting input] ${label}: `, text)
   }
 
   /** One line for a tool call, at its first event; later upserts add nothing that a person must read. */
@@ -191,6 +191,18 @@ const PLAN_MARK = { pending: '[ ]', in_progress: '[~]', completed: '[x]' } as co
 
 const nameOf = ({ toolName, title, kind, toolCallId }: ToolCall | ToolResult): string =>
   toolName ?? title ?? kind ?? toolCallId
+
+const factRows = ({
+  commands,
+  environment = [],
+  paths,
+  urls,
+}: RequestFacts): readonly (readonly [string, string])[] => [
+  ...commands.map((command) => ['command', command] as const),
+  ...environment.map(({ name, value }) => ['variable', `${name}=${value}`] as const),
+  ...paths.map((path) => ['path', pathText(path)] as const),
+  ...urls.map((url) => ['address', url] as const),
+]
 
 const pathText = ({ named, real, inside }: RequestPath): string =>
   `${real.join(' or ') || `${named}, unknown where it leads`}${inside ? '' : ' (outside)'}`

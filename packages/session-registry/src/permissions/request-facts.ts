@@ -24,7 +24,8 @@ export async function requestFacts(
     matchOfRequest(request, { cwd, decision: 'allow', lifetime: 'session' }),
     matchOfRequest(request, { cwd, decision: 'deny', lifetime: 'session' }),
   ])
-  const known = defined({ toolKind, statedKind, allowRule, denyRule })
+  const environment = input.environment.length > 0 ? input.environment : undefined
+  const known = defined({ toolKind, statedKind, environment, allowRule, denyRule })
   return { ...known, commands, folders: runsIn, paths: [...paths, ...beyond], urls: [...input.urls], unclear }
 }
 

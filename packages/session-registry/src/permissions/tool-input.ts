@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { isRecord, type ToolCall, type ToolKind } from '@agentproto/contracts'
+import { asRecord, isRecord, type RequestVariable, type ToolCall, type ToolKind } from '@agentproto/contracts'
 import { lineOf } from './command-words.js'
 import { MAX_PATH } from './real-path.js'
 
@@ -12,6 +12,8 @@ export class ToolInput {
   readonly folders = new Set<string>()
   readonly commands = new Set<string>()
   readonly urls = new Set<string>()
+  /** Variables that its commands get. They are shown; what they change is unknown. */
+  readonly environment: RequestVariable[] = []
   /** The fixed parts of patterns: a link in them leads elsewhere. */
   readonly roots = new Set<string>()
   /** Commands and unknown texts, in order: a command may be spread over several members. */
@@ -85,6 +87,22 @@ const addCommand: Reads = (value, { commands, said }) => {
   return true
 }
 
+/** What they do to a command is unknown, so none of them is read as known. */
+const addVariables: Reads = (value, { environment }) => {
+  const variables = variablesOf(value)
+  if (variables.length <= MAX_MEMBERS && variables.every(isVariable)) environment.push(...variables)
+  return !hasSomething(value)
+}
+
+/** As pairs, as in ACP, or as names with their values. */
+function variablesOf(value: unknown): readonly Partial<Record<keyof RequestVariable, unknown>>[] {
+  if (Array.isArray(value)) return value.map(asRecord)
+  return isRecord(value) ? Object.entries(value).map(([name, content]) => ({ name, value: content })) : []
+}
+
+const isVariable = (variable: Partial<Record<keyof RequestVariable, unknown>>): variable is RequestVariable =>
+  typeof variable.name === 'string' && typeof variable.value === 'string'
+
 function addUri(text: string, { paths, urls, fits }: ToolInput): unknown {
   if (/^https?:\/\/\S+$/i.test(text)) {
     urls.add(text)
@@ -126,7 +144,8 @@ const MEMBERS: readonly (readonly [names: string, reads: Reads, kinds?: string])
   // A script may be in any language, and commands may be words or lines.
   ['script commands', (value, into) => addCommand(value, into) && false],
   // They decide what a command does.
-  ['env environment stdin', (value) => !hasSomething(value)],
+  ['env environment', addVariables],
+  ['stdin', (value) => !hasSomething(value)],
   ['pattern glob globpattern include includepattern exclude excludepattern ignore', texts(addPattern), 'search fetch'],
   ['query name', texts(addPattern), 'search fetch execute'],
   ['uri url fileuri', texts(addUri)],

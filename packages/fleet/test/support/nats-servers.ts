@@ -1,13 +1,6 @@
-<<<<<<< HEAD
-=======
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { once } from 'node:events'
-import { connect } from '@nats-io/transport-node'
->>>>>>> 4b1b5ccd (fleet: a gateway connects to the NATS servers of its fleet, and what they lack is said)
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { onTestFinished } from 'vitest'
@@ -32,45 +25,25 @@ export async function startNats(options: ServerOptions = {}): Promise<NatsServer
 
 /** A cluster of three, which ends with the test. */
 export async function startNatsCluster(options: ServerOptions = {}): Promise<readonly NatsServer[]> {
-<<<<<<< HEAD
   const servers = await launch(3, options)
   await metaLeader(servers.map(({ url }) => url))
-=======
-  return launch(3, options)
-}
-
-async function launch(
-  size: number,
-  { args = [], config, jetstream = true }: ServerOptions,
-): Promise<readonly NatsServer[]> {
-  const root = mkdtempSync(join(tmpdir(), 'agentproto-nats-'))
-  const file = join(root, 'nats.conf')
-  if (config !== undefined) writeFileSync(file, config)
-  const extra = [...(config === undefined ? [] : ['-c', file]), ...args]
-  const ports = await freePorts(size * 2)
-  const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`)
-  const servers = Array.from({ length: size }, (_, i) => {
-    const cluster =
-      size === 1
-        ? []
-        : ['--cluster_name', 'test', '--cluster', routes[i] ?? '', '--routes', routes.join(','), '-n', `n${i}`]
-    const stored = jetstream ? ['-js', '-sd', join(root, `n${i}`)] : []
-    return new Server(ports[i] ?? 0, [...stored, ...cluster, ...extra])
-  })
-  onTestFinished(async () => {
-    await Promise.all(servers.map((server) => server.kill()))
-    rmSync(root, { recursive: true, force: true })
-  })
-  await Promise.all(servers.map((server) => server.start()))
-  if (size > 1) await metaLeader(servers.map(({ url }) => url))
->>>>>>> 4b1b5ccd (fleet: a gateway connects to the NATS servers of its fleet, and what they lack is said)
   return servers
 }
 
-async function launch(size: 1 | 3, { args = [] }: ServerOptions): Promise<readonly NatsServer[]> {
-  const { servers, stop } = await launchNats(size, args)
+async function launch(size: 1 | 3, options: ServerOptions): Promise<readonly NatsServer[]> {
+  const { args = [], config, jetstream = true } = options
+  const configured = config === undefined ? [] : ['-c', fileWith(config)]
+  const { servers, stop } = await launchNats(size, [...configured, ...args, ...(jetstream ? [] : ['-js=false'])])
   onTestFinished(stop)
   return servers
+}
+
+function fileWith(config: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'agentproto-nats-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'nats.conf')
+  writeFileSync(path, config)
+  return path
 }
 
 /** A cluster answers about JetStream only when it has elected a leader, some seconds after its start. */

@@ -26,6 +26,7 @@ const idle = {
   permissions: {},
   worktrees: {},
   gateway: () => ({}),
+  hosts: {},
 } as unknown as HttpDeps
 
 /** `METHOD /path` of what is served, without the routes of one agent's sessions. */

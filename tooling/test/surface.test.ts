@@ -91,26 +91,26 @@ test('what each package exports', () => {
       Budget CHECKPOINT_SKIP_REASONS CheckpointSkipReason CheckpointSkipped CheckpointTaken Choice
       ChoiceContext Clock ConfigOption ContentBlock ContextDelivery Cost CreatedTokens Defined
       DelegationGrant ERRORS EXIT EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS
-      FailureKind FairShares FormField FormValue GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent
-      HostEventType IdempotencyDigests Json LoopLimits MAX_FAILED_RESUMES NOTIFICATION_TYPES NOTIFY_EVENTS
-      NamedToken NewId NewToken Notification NotificationData NotifyEvent OutputItem OutputLine
-      PERMISSION_MODES PERMISSION_OPTION_KINDS PERMISSION_OPTION_TEXT PartCut PermissionMode
-      PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest PermissionRule
-      PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn Quote
-      REQUEST_STATES RULE_LIFETIMES Refusal Repair RequestFacts RequestPath RequestVariable ResolvedCwd
-      Rewound RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES
-      SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
-      STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure
-      SessionHealth SessionImport SessionPrincipal SessionRequest SessionReview SessionSandbox
-      SessionStateName SessionStatus SessionStopped SessionSummary SessionTurn SessionWorktree
-      StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType TOKEN_SHAPE
-      TOOL_KINDS TOOL_KIND_TEXT TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer
-      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
-      ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason
-      TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined emptyValue
-      everySession formFields fromProblem hasSecondStep hostText isAgentprotoError isDecision isLive
-      isRecord jsonText parseJson permissionChoices planText promptText questionChoices randomId
+      FailureKind FairShares FormField FormValue GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES
+      HOST_LOSS_POLICIES HostEvent HostEventType HostLossPolicy IdempotencyDigests Json LoopLimits
+      MAX_FAILED_RESUMES NOTIFICATION_TYPES NOTIFY_EVENTS NamedToken NewId NewToken Notification
+      NotificationData NotifyEvent OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS
+      PERMISSION_OPTION_TEXT PartCut PermissionMode PermissionModeChange PermissionOption
+      PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
+      PromptContextPart QuestionRequest QueuedTurn Quote REQUEST_STATES RULE_LIFETIMES Refusal Repair
+      RequestFacts RequestPath RequestVariable ResolvedCwd Rewound RotatedToken RuleLifetime RuleMatch
+      RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
+      SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
+      SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
+      SessionRequest SessionReview SessionSandbox SessionStateName SessionStatus SessionStopped
+      SessionSummary SessionTurn SessionWorktree StatusChange StopReason StoredAgentSession StreamError
+      StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TOOL_KIND_TEXT TURN_BOUNDS TURN_END_REASONS
+      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
+      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
+      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace
+      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
+      emptyValue everySession formFields fromProblem hasSecondStep hostText isAgentprotoError isDecision
+      isLive isRecord jsonText parseJson permissionChoices planText promptText questionChoices randomId
       readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
       toolInputText traceIdOf traceOf unknownChoice
     @agentproto/contracts/wire
@@ -118,22 +118,22 @@ test('what each package exports', () => {
       AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller ChangeService
       ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
       DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage
-      ExportFormat ExportHead Forgotten ForkRequest GatewayInfo HookStop InterruptRequest Interrupted
-      JsonOf KillReason MergeWorktreeRequest MergedWorktree NotificationService NotificationState
-      NotificationTest NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PatchQuery
-      PermissionService PlacedRule PromptAccepted PromptRequest ProvisionEvent ProvisionPhase
-      ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding RepairReport
-      RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route SearchHit
-      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
-      SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState
-      SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS
-      ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS
-      UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService WaitingQuery
-      WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
-      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
+      ExportFormat ExportHead Forgotten ForkRequest GatewayInfo HookStop Host HostService InterruptRequest
+      Interrupted JsonOf KillReason MergeWorktreeRequest MergedWorktree NotificationService
+      NotificationState NotificationTest NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutputReader
+      ParamsOf PatchQuery PermissionService PlacedRule PromptAccepted PromptRequest ProvisionEvent
+      ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding
+      RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles
+      Route SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds
+      SessionChange SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput
+      SetupStepState SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS
+      TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS
+      USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService
+      WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
+      assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
       hasEndedBefore isWithinDepth loopsSchema matchesFilter mayUse mcpServerSchema operationOf parseWire
       permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
-      toAgentAnswer visibleWorkspaces
+      toAgentAnswer visibleHosts visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities
@@ -211,9 +211,9 @@ test('what each package exports', () => {
       Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock HomeRecord HomeUpgrade HomeWriter Hook
       HookContext HookDenial Hooks HostNames ListenOptions Listeners LogLevel LogOptions Metrics Notifier
       NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions OpenTokensOptions OutboxLimits
-      PrepareHomeOptions PromptAttempt RequestAsked RestartableListenOptions SpawnAttempt TlsOptions
-      WebhookOptions assertHomeReadable browserCodes openAccess openAudit openHome openOfflineAudit
-      openTokens prepareHome withKeptToken withSessionToken
+      OwnHostOptions PrepareHomeOptions PromptAttempt RequestAsked RestartableListenOptions SpawnAttempt
+      TlsOptions WebhookOptions assertHomeReadable browserCodes openAccess openAudit openHome
+      openOfflineAudit openTokens ownHost prepareHome withKeptToken withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/server/home
@@ -259,19 +259,20 @@ test('the error codes', () => {
     route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
     turn_not_found request_not_found rule_not_found adapter_not_found workspace_not_found
     token_not_found token_exists label_in_use workspace_exists workspace_invalid cwd_invalid
-    cwd_not_allowed path_invalid manifest_invalid protocol_unsupported mode_unknown option_invalid
-    continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed
+    cwd_not_allowed path_invalid host_not_found manifest_invalid protocol_unsupported mode_unknown
+    option_invalid continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed
     agent_not_installed auth_required setup_required turn_in_progress queue_full token_limit_reached
     session_limit_reached stream_limit_reached request_limit_reached session_ended budget_exceeded
     session_starting session_live request_resolved request_interrupted rule_limit_reached not_supported
-    not_resumable idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied
-    cwd_outside_parent max_depth_exceeded child_quota_exceeded install_failed version_mismatch
-    setup_failed provisioning_busy secret_not_found checkpoint_not_found folder_in_use checkpoint_failed
-    git_unavailable git_failed repository_invalid branch_invalid worktree_unsaved worktree_setup_failed
-    merge_conflict checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed
-    agent_exited termination_failed timeout cancelled storage_failed storage_corrupt home_newer
-    home_invalid home_upgrade_failed listen_failed daemon_not_running daemon_running keeper_unavailable
-    cluster_unavailable cluster_unsupported host_name_in_use not_adoptable shutting_down internal"
+    not_resumable idempotency_conflict hook_stopped permission_denied empty_turn host_unreachable
+    placement_refused delegation_denied cwd_outside_parent max_depth_exceeded child_quota_exceeded
+    install_failed version_mismatch setup_failed provisioning_busy secret_not_found checkpoint_not_found
+    folder_in_use checkpoint_failed git_unavailable git_failed repository_invalid branch_invalid
+    worktree_unsaved worktree_setup_failed merge_conflict checkout_dirty spawn_failed handshake_failed
+    protocol_error prompt_failed agent_exited termination_failed timeout cancelled storage_failed
+    storage_corrupt home_newer home_invalid home_upgrade_failed listen_failed daemon_not_running
+    daemon_running keeper_unavailable cluster_unavailable cluster_unsupported host_name_in_use
+    not_adoptable shutting_down internal"
   `)
 })
 
@@ -290,7 +291,7 @@ test('the commands of agentproto', async () => {
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--request-timeout <seconds>] [--output <mode>] [--json] [--timeout <seconds>]
-    agentproto sessions [-w, --watch] [-a, --attach [id]] [--sort <column>] [--alive] [--state <state>] [--workspace <slug>] [--adapter <slug>] [--label <label>] [--since <time>] [--all] [--tree] [--json] [--no-start]
+    agentproto sessions [-w, --watch] [-a, --attach [id]] [--sort <column>] [--alive] [--state <state>] [--workspace <slug>] [--adapter <slug>] [--label <label>] [--host <name>] [--since <time>] [--all] [--tree] [--json] [--no-start]
     agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--worktree [branch]] [--base <ref>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--request-timeout <seconds>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--deny-requests] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
@@ -317,6 +318,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions repair [--dry-run] [--json] [--no-start]
     agentproto open [--scope <scope>] [--workspace <slug...>] [--no-browser] [--json] [--no-start]
     agentproto requests [-w, --watch] [--json] [--no-start]
+    agentproto hosts [-w, --watch] [--json] [--no-start]
     agentproto usage [--by <what>] [--since <time>] [--from <day>] [--to <day>] [--json] [--no-start]
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>]
     agentproto status [--json]
@@ -383,7 +385,8 @@ test('the tools of MCP, which docs/mcp.md has too', async () => {
   expect(text(wrapped(names))).toMatchInlineSnapshot(`
     "start_agent_session prompt_agent_session list_agent_sessions get_agent_session_output
     kill_agent_session get_agent_session wait_agent_turn interrupt_agent_session resume_agent_session
-    answer_agent_request get_session_changes wait_for_sessions list_agent_adapters list_agent_workspaces"
+    answer_agent_request get_session_changes wait_for_sessions list_agent_adapters list_agent_workspaces
+    list_agent_hosts"
   `)
   expect(codeRows(page(ROOT, 'docs/mcp.md')).map(([name]) => name)).toEqual(names)
 })

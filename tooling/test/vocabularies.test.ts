@@ -28,11 +28,11 @@ const VOCABULARIES: readonly Decided[] = [
     ],
   }),
   listOf('stop reason', 'contracts/src/session.ts', {
-    last: "'expired',\n] as const",
+    last: "'moved',\n] as const",
     decidedIn: ['contracts/src/session.ts', 'contracts/src/session-summary.ts'],
   }),
   listOf('session state', 'contracts/src/session.ts', {
-    last: "'failed'] as const",
+    last: "'failed',\n] as const",
     decidedIn: ['contracts/src/session.ts', 'cli/src/render/session-order.ts', 'cli/src/render/sessions-table.ts'],
   }),
   listOf('turn-end reason', 'contracts/src/stream-event.ts', {

@@ -5,11 +5,14 @@ import type { AnswerRequest, EventReader } from '@agentproto/contracts/wire'
 import type { McpDeps } from '@agentproto/mcp-tools'
 
 /** The services of the MCP tools, over a client of the gateway, which authorises by the client's token. */
-export function clientServices(client: Client): Pick<McpDeps, 'sessions' | 'adapters' | 'workspaces' | 'changes'> {
+export function clientServices(
+  client: Client,
+): Pick<McpDeps, 'sessions' | 'adapters' | 'workspaces' | 'changes' | 'hosts'> {
   const { sessions, adapters, workspaces, changes } = client
   return {
     adapters,
     workspaces,
+    hosts: { list: () => client.hosts() },
     changes: {
       list: (id, query, signal) => changes.list(id, query, defined({ signal })),
       diff: async (id, query, signal) => changes.diff(id, query, defined({ signal })),

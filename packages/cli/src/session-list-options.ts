@@ -11,6 +11,7 @@ export interface SessionListOptions {
   readonly adapter?: string
   readonly workspace?: string
   readonly label?: string
+  readonly host?: string
   /** Milliseconds. */
   readonly since?: number
 }
@@ -25,12 +26,13 @@ export const addSessionListOptions = (command: CliCommand): CliCommand =>
     .option('--workspace <slug>', 'only those of this workspace')
     .option('--adapter <slug>', 'only those of this agent')
     .option('--label <label>', 'only those with this label')
+    .option('--host <name>', 'only those of this host')
     .option('--since <time>', 'only those that were active since then: 30m, 12h, 7d', toMilliseconds)
     .option('--all', 'also those that ended more than a day ago')
 
 /** @param now Milliseconds since the epoch */
 export function filterOf(options: SessionListOptions, now: number): SessionFilter {
-  const { alive, all, state, adapter, workspace, label, since } = options
+  const { alive, all, state, adapter, workspace, label, host, since } = options
   const ago = (ms: number): string => new Date(now - ms).toISOString()
   return defined({
     onlyAlive: alive,
@@ -38,14 +40,15 @@ export function filterOf(options: SessionListOptions, now: number): SessionFilte
     adapter,
     workspace,
     label,
+    host,
     since: since === undefined ? undefined : ago(since),
     endedSince: all === true ? undefined : ago(HIDDEN_AFTER_MS),
   })
 }
 
 /** What is said where no session is listed. */
-export function noSessions({ alive, state, adapter, workspace, label, since }: SessionListOptions): string {
-  const isFiltered = [alive, state, adapter, workspace, label, since].some((given) => given !== undefined)
+export function noSessions({ alive, state, adapter, workspace, label, host, since }: SessionListOptions): string {
+  const isFiltered = [alive, state, adapter, workspace, label, host, since].some((given) => given !== undefined)
   return isFiltered
     ? 'No session matches these options. To list all: agentproto sessions --all'
     : 'No sessions. Start one with: agentproto sessions start demo'

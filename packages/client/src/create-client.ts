@@ -1,4 +1,4 @@
-import type { BrowserCodeRequest, SessionChange, UsageQuery, UsageReport } from '@agentproto/contracts/wire'
+import type { BrowserCodeRequest, Host, SessionChange, UsageQuery, UsageReport } from '@agentproto/contracts/wire'
 import { archiveClient } from './archive-client.js'
 import { adaptersClient } from './adapters-client.js'
 import { changesClient } from './changes-client.js'
@@ -33,6 +33,8 @@ export function createClient(options: ClientOptions) {
     health: (): Promise<Health> => transport.call('GET /health', {}),
     /** What the gateway is, and the budgets of its configuration; needs the owner or the scope `admin`. */
     gateway: () => transport.call('GET /gateway', {}),
+    /** The hosts that work as one fleet, by name; without a fleet only the one that answers. */
+    hosts: async (): Promise<readonly Host[]> => (await transport.call('GET /hosts', {})).hosts,
     /** What this client's token, or this browser's login, is and may do. */
     caller: () => transport.call('GET /auth/me', {}),
     /** A code that logs in one browser; needs the owner or the scope `admin`. @throws `token_limit_reached` */

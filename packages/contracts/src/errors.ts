@@ -58,6 +58,8 @@ export const ERRORS = {
   cwd_not_allowed: row(403, 'The caller may not use this working directory', { exit: EXIT.denied }),
   path_invalid: row(422, 'The path is invalid', usage),
 
+  host_not_found: row(404, 'Host not found', absent),
+
   // Manifests and their compilation.
   manifest_invalid: row(422, 'The manifest is invalid', usage),
   protocol_unsupported: row(422, 'The protocol of the manifest is not supported', usage),
@@ -91,6 +93,10 @@ export const ERRORS = {
   hook_stopped: row(403, 'A hook of the gateway denied the request', { exit: EXIT.denied }),
   permission_denied: row(403, 'The permission was denied', { exit: EXIT.denied }),
   empty_turn: row(502, 'The turn produced nothing', { exit: EXIT.empty }),
+
+  // Many hosts.
+  host_unreachable: row(503, 'The host of the session cannot be reached', { retryable: true }),
+  placement_refused: row(409, 'No host can take the session'),
 
   // Agents that start agents.
   delegation_denied: row(403, 'The session is not allowed to do this', { exit: EXIT.denied }),

@@ -79,6 +79,7 @@ export { isDecision, summaryOf } from './session-summary.js'
 export type { SessionSummary } from './session-summary.js'
 export {
   FAILURE_KINDS,
+  HOST_LOSS_POLICIES,
   isLive,
   MAX_FAILED_RESUMES,
   SESSION_HEALTHS,
@@ -93,6 +94,7 @@ export type {
   AgentInfo,
   DelegationGrant,
   FailureKind,
+  HostLossPolicy,
   Session,
   SessionFailure,
   SessionHealth,

@@ -47,6 +47,7 @@ const ENDINGS: Readonly<Record<StopReason, Ending>> = {
   budget_exceeded: 'decision',
   hook_stopped: 'decision',
   expired: 'decision',
+  moved: 'decision',
   timeout: 'failure',
   error: 'failure',
   agent_crashed: 'failure',

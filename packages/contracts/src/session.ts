@@ -9,8 +9,21 @@ export const SESSION_STATUSES = ['starting', 'running', 'exited', 'killed', 'err
 export type SessionStatus = (typeof SESSION_STATUSES)[number]
 
 /** What a session does, in one word. `status`, as AIP-46 has it, only describes the process. */
-export const SESSION_STATES = ['starting', 'busy', 'waiting', 'idle', 'asleep', 'ended', 'failed'] as const
+export const SESSION_STATES = [
+  'starting',
+  'busy',
+  'waiting',
+  'idle',
+  'asleep',
+  'unreachable',
+  'ended',
+  'failed',
+] as const
 export type SessionStateName = (typeof SESSION_STATES)[number]
+
+/** What happens to a session whose host is lost: it waits for it, or another host continues it. */
+export const HOST_LOSS_POLICIES = ['wait', 'move'] as const
+export type HostLossPolicy = (typeof HOST_LOSS_POLICIES)[number]
 
 /** Explains the state to a person. */
 export const SESSION_STATE_TEXT: Readonly<Record<SessionStateName, string>> = {
@@ -19,6 +32,7 @@ export const SESSION_STATE_TEXT: Readonly<Record<SessionStateName, string>> = {
   waiting: 'its agent waits for an answer of a person',
   idle: 'its agent waits for the next prompt',
   asleep: 'its agent was stopped to save resources, or with its gateway; the next prompt wakes it',
+  unreachable: 'its host is not heard from; what is shown is what it last reported',
   ended: 'it has ended; a prompt does not start it again',
   failed: 'it ended by a failure',
 }
@@ -37,6 +51,7 @@ export const STOP_REASONS = [
   'shutdown',
   'idle',
   'expired',
+  'moved',
 ] as const
 export type StopReason = (typeof STOP_REASONS)[number]
 
@@ -54,6 +69,7 @@ export const STOP_REASON_TEXT: Readonly<Record<StopReason, string>> = {
   shutdown: 'the gateway stopped',
   idle: 'it had been idle; the next prompt resumes it',
   expired: 'it reached its time limit',
+  moved: 'another host continues it',
 }
 
 export const FAILURE_KINDS = [
@@ -173,6 +189,7 @@ export interface Session {
   readonly label?: string
 
   // Additions. Liveness has three independent axes: the process (`status`), the connection and the turn.
+  /** Name of the host that owns it, and runs its agent. */
   readonly hostId: string
   readonly type: 'user' | 'system' | 'spawned'
   /** All of it in one word; derived, as `attachable` and `wakeable` are. */
@@ -211,6 +228,10 @@ export interface Session {
   readonly agentSessionId?: string
   /** Absent for a session in a folder of a person. */
   readonly worktree?: SessionWorktree
+  /** Name of the host that had it before its loss; absent if it was never moved. */
+  readonly movedFrom?: string
+  /** `move`: another host continues it when its own is lost. Absent for `wait`. */
+  readonly onHostLoss?: 'move'
   /** Id of the session that it was forked from. */
   readonly forkedFrom?: string
   readonly agent?: AgentInfo

@@ -3,6 +3,7 @@ import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type {
   AdapterService,
   AdapterState,
+  HostService,
   NotificationService,
   SessionArchive,
   UsageService,
@@ -124,6 +125,25 @@ async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
 }
 
 /** Workspaces in memory. */
+/** One host, which belongs to no fleet. */
+export const fakeHosts: HostService = {
+  list: async () => [
+    {
+      name: 'desk',
+      self: true,
+      reachable: true,
+      version: '1.2.3',
+      labels: { gpu: 'yes' },
+      liveSessions: 0,
+      freeSessions: 64,
+      adapters: ['demo'],
+      workspaces: ['main'],
+      lag: 0,
+      lastSeen: '2026-11-21T00:00:00.000Z',
+    },
+  ],
+}
+
 export function fakeWorkspaces(): WorkspaceService {
   const all = new Map<string, Workspace>()
   let active: string | undefined
@@ -168,6 +188,7 @@ export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
     sessions,
     adapters: fakeAdapters,
     workspaces: fakeWorkspaces(),
+    hosts: fakeHosts,
     archive: fakeArchive(sessions),
     usage: fakeUsage,
     notifications: fakeNotifications,

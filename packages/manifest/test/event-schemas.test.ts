@@ -134,6 +134,8 @@ const record: Shape<Session> = {
   envelope: 'optional',
   agentSessionId: 'optional',
   worktree: 'optional',
+  movedFrom: 'optional',
+  onHostLoss: 'optional',
   forkedFrom: 'optional',
   agent: 'optional',
   config: 'optional',

@@ -1,6 +1,6 @@
 import type { Clock, Principal, Refusal, WorkspaceService } from '@agentproto/contracts'
 import type { AdapterCatalog } from '@agentproto/contracts/agent'
-import type { ChangeService, SessionBounds, SessionService } from '@agentproto/contracts/wire'
+import type { ChangeService, HostService, SessionBounds, SessionService } from '@agentproto/contracts/wire'
 
 /** What the tools use of the services that HTTP uses too; the client of another gateway can provide it all. */
 export type ToolSessions = Pick<
@@ -25,6 +25,8 @@ export interface McpDeps {
   readonly workspaces: Pick<WorkspaceService, 'list'>
   /** Without it, what a session changed cannot be listed. */
   readonly changes?: Pick<ChangeService, 'list' | 'diff'>
+  /** Without it, hosts cannot be listed. */
+  readonly hosts?: HostService
   /** Of the gateway. */
   readonly version: string
   /** Default: the system's. */

@@ -1,12 +1,14 @@
-import { defined, type Session, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, defined, type Session, systemClock } from '@agentproto/contracts'
 import {
   answerRequestSchema,
+  type Host,
   parseWire,
   toAgentAnswer,
   TOOL_OUTPUT_LINES,
   TOOL_WAIT_SECONDS,
   type ToolInput,
   type ToolName,
+  visibleHosts,
   visibleWorkspaces,
 } from '@agentproto/contracts/wire'
 import { changesOf } from './changes-of.js'
@@ -18,7 +20,14 @@ import { turnState } from './turn-state.js'
 export type ToolHandlers = { readonly [N in ToolName]: (args: ToolInput<N>, call: Call) => Promise<object> }
 
 /** The tools over the services of a gateway; the five of AIP-46 §MCP tools come first. */
-export function toolHandlers({ sessions, adapters, workspaces, changes, clock = systemClock }: McpDeps): ToolHandlers {
+export function toolHandlers({
+  sessions,
+  adapters,
+  workspaces,
+  changes,
+  hosts,
+  clock = systemClock,
+}: McpDeps): ToolHandlers {
   return {
     start_agent_session: (request, { by }) => sessions.spawn(request, by),
     async prompt_agent_session({ sessionId, prompt }, { by }) {
@@ -57,7 +66,13 @@ export function toolHandlers({ sessions, adapters, workspaces, changes, clock = 
       sessionStates({ sessions, clock }, sessionIds, { within, timeoutMs: timeoutSeconds * 1_000, signal, progress }),
     list_agent_adapters: async () => ({ adapters: await adapters.list() }),
     list_agent_workspaces: async (_args, { by }) => visibleWorkspaces(await workspaces.list(), by),
+    list_agent_hosts: async (_args, { by }) => ({ hosts: visibleHosts(await allHosts(hosts), by) }),
   }
+}
+
+async function allHosts(hosts: McpDeps['hosts']): Promise<readonly Host[]> {
+  if (hosts === undefined) throw new AgentprotoError('not_supported', 'The hosts are not known here')
+  return hosts.list()
 }
 
 /** What AIP-46 says of a session, and what it waits for: a list of whole sessions would fill the caller's context (F74). */

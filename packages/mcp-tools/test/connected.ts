@@ -3,7 +3,7 @@ import { createMcpEndpoint } from '@agentproto/mcp-tools'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
 import { expect, onTestFinished } from 'vitest'
 import { fakeChanges } from '../../gateway-http/test/fake-changes.ts'
-import { fakeAdapters, fakeGateway, fakeWorkspaces, TOKEN } from '../../gateway-http/test/fake-gateway.ts'
+import { fakeAdapters, fakeGateway, fakeHosts, fakeWorkspaces, TOKEN } from '../../gateway-http/test/fake-gateway.ts'
 import type { FakeGateway } from '../../gateway-http/test/fake-gateway.ts'
 
 export type Era = 'legacy' | 'modern'
@@ -36,6 +36,7 @@ export async function connected(era: Era = 'modern', more: Parameters<typeof fak
     adapters: fakeAdapters,
     workspaces: fakeWorkspaces(),
     changes: fakeChanges(sessions),
+    hosts: fakeHosts,
     version: '1.2.3',
     onError: (error) => errors.push(error),
   })

@@ -36,6 +36,7 @@ async function resultsOf({
   await run('resume_agent_session', { sessionId: 's1', fresh: true })
   await run('list_agent_adapters')
   await run('list_agent_workspaces')
+  await run('list_agent_hosts')
   expect(sessions.all.size).toBe(2)
   return results
 }
@@ -69,10 +70,10 @@ test('the schemas of the list are schemas, and the shapes of arguments are close
   }
 })
 
-test('there are at most fourteen tools, and the five of AIP-46 come first', async () => {
+test('there are at most fifteen tools, and the five of AIP-46 come first', async () => {
   const { client } = await connected()
   const names = (await client.listTools()).tools.map(({ name }) => name)
-  expect(names.length).toBeLessThanOrEqual(14)
+  expect(names.length).toBeLessThanOrEqual(15)
   expect(names.slice(0, 5)).toEqual([
     'start_agent_session',
     'prompt_agent_session',

@@ -92,6 +92,7 @@ test('lists, sessions and output read the same', async () => {
   )
   expect(await tool('list_agent_adapters')).toEqual(await json(call('GET', '/adapters')))
   expect(await tool('list_agent_workspaces')).toEqual(await json(call('GET', '/workspaces')))
+  expect(await tool('list_agent_hosts')).toEqual(await json(call('GET', '/hosts')))
 })
 
 test.each([

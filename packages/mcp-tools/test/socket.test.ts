@@ -34,7 +34,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 test.each(ERAS)('a %s client lists, starts, waits and reads', async (era) => {
   const { client, sessions } = await overSocket(era)
-  expect((await client.listTools()).tools).toHaveLength(14)
+  expect((await client.listTools()).tools).toHaveLength(15)
   const call = async (name: string, args: Record<string, unknown>): Promise<unknown> =>
     (await client.callTool({ name, arguments: args })).structuredContent
   expect(await call('start_agent_session', { adapter: 'demo', prompt: 'one' })).toMatchObject({ id: 's1' })

@@ -51,7 +51,7 @@ function transportOver(from: PassThrough, to: PassThrough): Transport {
 test.each(ERAS)('a %s client has the same tools over pipes', async (era) => {
   const { client, sessions } = await piped(era)
   const { tools } = await client.listTools()
-  expect(tools).toHaveLength(14)
+  expect(tools).toHaveLength(15)
   const started = await client.callTool({ name: 'start_agent_session', arguments: { adapter: 'demo', prompt: 'one' } })
   expect(started.structuredContent).toMatchObject({ id: 's1', status: 'running' })
   expect(sessions.calls[0]).toEqual(['spawn', { adapter: 'demo', prompt: 'one' }, OWNER])

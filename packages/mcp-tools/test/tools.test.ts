@@ -32,6 +32,8 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
         'continuation',
         'ttlSeconds',
         'budget',
+        'on',
+        'onHostLoss',
         'delegation',
         'idempotencyKey',
       ],
@@ -40,7 +42,10 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
       ['sessionId', 'prompt'],
       ['sessionId', 'prompt'],
     ],
-    list_agent_sessions: [[], ['onlyAlive', 'state', 'adapter', 'workspace', 'label', 'since', 'limit', 'after']],
+    list_agent_sessions: [
+      [],
+      ['onlyAlive', 'state', 'adapter', 'workspace', 'host', 'label', 'since', 'limit', 'after'],
+    ],
     get_agent_session_output: [['sessionId'], ['sessionId', 'lastN']],
     kill_agent_session: [['sessionId'], ['sessionId', 'reason']],
     get_agent_session: [['sessionId'], ['sessionId']],
@@ -55,16 +60,17 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
     wait_for_sessions: [['sessionIds'], ['sessionIds', 'timeoutSeconds']],
     list_agent_adapters: [[], []],
     list_agent_workspaces: [[], []],
+    list_agent_hosts: [[], []],
   })
 })
 
-test('F74 the whole list stays under 14 kB', async () => {
+test('F74 the whole list stays under 15 kB', async () => {
   const { call } = await connected()
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   const response = await call('POST', '/mcp', body, { accept: 'application/json, text/event-stream' })
   const text = await response.text()
   expect(text).toContain('kill_agent_session')
-  expect(Buffer.byteLength(text)).toBeLessThan(14_000)
+  expect(Buffer.byteLength(text)).toBeLessThan(15_000)
 })
 
 test('each tool has a description, an output schema and says whether it only reads', async () => {
@@ -212,6 +218,7 @@ test('list_agent_adapters and list_agent_workspaces list what can be started whe
   const { tool } = await connected()
   expect(await tool('list_agent_adapters')).toMatchObject({ adapters: [{ slug: 'demo', installed: true }] })
   expect(await tool('list_agent_workspaces')).toMatchObject({ version: 1, workspaces: [] })
+  expect(await tool('list_agent_hosts')).toMatchObject({ hosts: [{ name: 'desk', reachable: true }] })
 })
 
 test.each(ERAS)('the trace that a %s client names in _meta goes with the call', async (era) => {

@@ -10,6 +10,7 @@ import { observe, type Observers } from './observe.js'
 import { endCommands, hostedCommands } from './hosted-commands.js'
 import { leaveKeeper, openAgentKeeper } from './open-agent-keeper.js'
 import { type Notifications, openNotifications } from './open-notifications.js'
+import { openHosts } from './open-hosts.js'
 import { openSessions, type Sessions } from './open-sessions.js'
 import { openSurfaces, type Surfaces } from './open-surfaces.js'
 import { layoutOf, type Settings, settingsOf } from './settings.js'
@@ -67,12 +68,14 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   }))
   await notifications.notifier.start(sessions.sessions)
   agents.watch(sessions.sessions)
+  const hosts = openHosts(settings, { ...agents, ...sessions })
   const surfaces = (opened.surfaces = openSurfaces(settings, {
     ...observers,
     ...access,
     ...agents,
     ...sessions,
     ...notifications,
+    hosts,
     keeper,
   }))
 
@@ -85,6 +88,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     usage: sessions.usage,
     worktrees: sessions.worktrees,
     changes: sessions.changes,
+    hosts,
     workspaces: agents.workspaces,
     adapters: agents.adapters,
     app: surfaces.app,

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { consoleFolder } from '@agentproto/console'
 import { createHttpApp } from '@agentproto/gateway-http'
 import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
+import type { HostService } from '@agentproto/contracts/wire'
 import type { HomeKeeper } from '@agentproto/keeper'
 import type { CloseOptions } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
@@ -17,15 +18,19 @@ import { version } from './version.js'
 
 export type Surfaces = ReturnType<typeof openSurfaces>
 
-type Parts = Observers & Access & Agents & Sessions & Notifications & { readonly keeper: HomeKeeper | undefined }
+type Parts = Observers &
+  Access &
+  Agents &
+  Sessions &
+  Notifications & { readonly keeper: HomeKeeper | undefined; readonly hosts: HostService }
 
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
 export function openSurfaces(settings: Settings, parts: Parts) {
   const { clock, allowedHosts, allowedOrigins, publicUrl, layout, inMemory, address, listen: defaults } = settings
   const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens, notifications } =
     parts
-  const { authenticate, revoked, onProblem, audit, log, metrics, keeper } = parts
-  const documents = { archive, usage, worktrees, changes }
+  const { authenticate, revoked, onProblem, audit, log, metrics, keeper, hosts } = parts
+  const documents = { archive, usage, worktrees, changes, hosts }
   const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, notifications, clock, version }
   const onRefused = audit.refused
   const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })

@@ -43,6 +43,7 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'GET /notifications': NONE,
   'POST /notifications/test': NONE,
   'GET /requests': NONE,
+  'GET /hosts': NONE,
   'GET /search': { path: '/search?q=mark' },
   'GET /usage': NONE,
   'GET /sessions': NONE,
@@ -125,6 +126,7 @@ const TOOL_ROWS: Readonly<Record<ToolName, Row>> = {
   answer_agent_request: { body: { requestId: 'r1', optionId: 'yes' } },
   list_agent_adapters: NONE,
   list_agent_workspaces: NONE,
+  list_agent_hosts: NONE,
 }
 
 /** One request: an operation, of whom, on which session or in which folder. */

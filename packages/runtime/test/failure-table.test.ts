@@ -22,7 +22,8 @@ const patient = { timeout: 30_000 }
 /** Brings a session about that has ended, and returns it. */
 type Provocation = () => Promise<Session>
 
-const STOPS: Readonly<Record<StopReason, Provocation>> = {
+/** Only a fleet moves a session. */
+const STOPS: Readonly<Record<Exclude<StopReason, 'moved'>, Provocation>> = {
   completed: () => left(),
   user_canceled: () => killed(),
   max_iterations: () => killed('max_iterations'),

@@ -31,6 +31,7 @@ import { endingOfKill, shuttingDown } from './lifecycle/ending.js'
 import { goOnAfter } from './lifecycle/repair.js'
 import { assertSessionRoom } from './lifecycle/session-limit.js'
 import type { ResumeCall } from './lifecycle/resume.js'
+import { assertThisHost } from './lifecycle/this-host.js'
 import { SessionStarts } from './lifecycle/session-starts.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
@@ -273,6 +274,7 @@ class Registry implements SessionRegistry {
 
   async #spawn(request: SpawnAgentRequest, by: Principal, idempotency?: IdempotencyDigests): Promise<Session> {
     this.#assertOpen()
+    assertThisHost(request, this.#options.hostId)
     return this.#starts.spawn(request, by, idempotency)
   }
 

@@ -167,7 +167,15 @@ test('12.B4 every end has a state, and one that a person, a budget or a hook dec
   const rest = { completed: 'asleep wakeable', idle: 'asleep wakeable', shutdown: 'asleep wakeable' }
   const failed = { timeout: 'failed wakeable', error: 'failed wakeable', agent_crashed: 'failed wakeable' }
   const byReason = Object.fromEntries(STOP_REASONS.map((reason) => [reason, stateOf(reason, true)]))
-  const decided = ['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded', 'hook_stopped', 'expired']
+  const decided = [
+    'user_canceled',
+    'max_iterations',
+    'loop_detected',
+    'budget_exceeded',
+    'hook_stopped',
+    'expired',
+    'moved',
+  ]
   expect(byReason).toEqual({ ...Object.fromEntries(decided.map((reason) => [reason, 'ended'])), ...rest, ...failed })
   expect(new Set(STOP_REASONS.map((reason) => stateOf(reason, false)))).toEqual(new Set(['ended', 'failed']))
 })

@@ -10,11 +10,12 @@ interface CountsView extends Frame {
 
 /** The header of the cockpit: `3 need you · 12 working · 25 idle`, and at the right which rows are shown. */
 export function countsLine({ states, place, width, paint }: CountsView): string {
-  const { waiting, busy, starting, idle, asleep, failed, ended } = states
+  const { waiting, busy, starting, idle, asleep, unreachable, failed, ended } = states
   const first = `${waiting} need${waiting === 1 ? 's' : ''} you`
   const others = [
     `${busy + starting} working`,
     `${idle} idle`,
+    ...(unreachable === 0 ? [] : [`${unreachable} unreachable`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(asleep === 0 ? [] : [`${asleep} asleep`]),
     ...(ended === 0 ? [] : [`${ended} ended`]),

@@ -237,6 +237,7 @@ function statesOf(sessions: readonly Session[]): Counts['states'] {
     waiting: 0,
     idle: 0,
     asleep: 0,
+    unreachable: 0,
     ended: 0,
     failed: 0,
   }

@@ -20,8 +20,9 @@ export const RANK: Readonly<Record<SessionStateName, number>> = {
   starting: 2,
   idle: 3,
   failed: 4,
-  asleep: 5,
-  ended: 6,
+  unreachable: 5,
+  asleep: 6,
+  ended: 7,
 }
 
 const newestFirst: Compare = (a, b) => b.startedAt.localeCompare(a.startedAt) || a.id.localeCompare(b.id)

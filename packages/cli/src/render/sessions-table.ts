@@ -60,7 +60,7 @@ function columns({ now, paint, notes, order, sessions }: SessionsView): Column<S
 
 /** What it waits for, does, or ended by. */
 function doing(session: Session, note = ''): string {
-  const { failure, stopReason, turn } = session
+  const { failure, hostId, stopReason, turn } = session
   switch (sessionState(session)) {
     case 'waiting':
       return `? ${note === '' ? 'an answer' : note}`
@@ -69,6 +69,8 @@ function doing(session: Session, note = ''): string {
     case 'starting':
     case 'idle':
       return note
+    case 'unreachable':
+      return `since ${hostId} is not heard from`
     case 'asleep':
     case 'ended':
     case 'failed':
@@ -100,6 +102,7 @@ const STATE_PAINT: Readonly<Record<SessionStateName, 'yellow' | 'green' | 'red' 
   waiting: 'yellow',
   busy: 'green',
   failed: 'red',
+  unreachable: 'red',
   idle: 'dim',
   asleep: 'dim',
   ended: 'dim',

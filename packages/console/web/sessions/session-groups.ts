@@ -26,9 +26,10 @@ const RANK: Readonly<Record<Session['state'], number>> = {
   busy: 1,
   starting: 2,
   idle: 3,
-  asleep: 4,
-  failed: 5,
-  ended: 6,
+  unreachable: 4,
+  asleep: 5,
+  failed: 6,
+  ended: 7,
 }
 
 const byUrgency = (a: Session, b: Session): number =>

@@ -1,6 +1,6 @@
 import { AgentprotoError } from '../errors.js'
 import type { Principal, Scope, TokenPrincipal } from '../principal.js'
-import type { Workspace, WorkspacesFile } from './host-responses.js'
+import type { Host, Workspace, WorkspacesFile } from './host-responses.js'
 
 // Who may call what. The scopes are in the table of operations; what has no scope is only for the owner.
 
@@ -85,4 +85,11 @@ export function visibleWorkspaces(file: WorkspacesFile, by: Principal): Workspac
   const workspaces = file.workspaces.filter((each) => by.type === 'token' && coversWorkspace(by, each))
   const isActiveSeen = workspaces.some(({ slug }) => slug === active)
   return { version, ...(active !== undefined && isActiveSeen ? { active } : {}), workspaces }
+}
+
+/** The hosts, with the names of those of their workspaces that a principal may see. Folders are checked where a session is started. */
+export function visibleHosts(hosts: readonly Host[], by: Principal): readonly Host[] {
+  if (by.type === 'owner' || (by.type === 'token' && by.workspaces === undefined)) return hosts
+  const visible = by.type === 'token' ? by.workspaces : []
+  return hosts.map((host) => ({ ...host, workspaces: host.workspaces.filter((slug) => visible?.includes(slug)) }))
 }

@@ -39,14 +39,14 @@ export const archiveOperations = {
     calls: 'archive.export',
     query: ask.exportQuerySchema,
     answers: ok(is.exported, 'In the requested `format`', { text: ['application/x-ndjson', 'text/markdown'] }),
-    errors: ['session_not_found', 'storage_failed'],
+    errors: ['session_not_found', 'host_unreachable', 'storage_failed'],
   }),
   'GET /sessions/:id/transcript': read('getTranscript', {
     summary: 'Returns the conversation, turn by turn',
     calls: 'archive.export',
     query: ask.transcriptQuerySchema,
     answers: ok(is.transcript, 'The turns; as Markdown if `format` or Accept asks for it', { text: ['text/markdown'] }),
-    errors: ['session_not_found', 'storage_failed'],
+    errors: ['session_not_found', 'host_unreachable', 'storage_failed'],
   }),
   'POST /sessions/:id/repair': operate('repairSession', {
     summary: 'Checks an ended session against its log and repairs it by appending',
@@ -54,6 +54,6 @@ export const archiveOperations = {
     action: 'repair',
     query: ask.repairQuerySchema,
     answers: ok(is.repairReport, 'The findings'),
-    errors: ['session_not_found', 'session_live', 'storage_failed'],
+    errors: ['session_not_found', 'host_unreachable', 'session_live', 'storage_failed'],
   }),
 } as const satisfies Operations

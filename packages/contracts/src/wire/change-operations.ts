@@ -6,6 +6,7 @@ import * as tools from './tools.js'
 
 const CHANGES = [
   'session_not_found',
+  'host_unreachable',
   'not_supported',
   'checkpoint_not_found',
   'checkpoint_failed',

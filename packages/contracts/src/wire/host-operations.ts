@@ -111,6 +111,12 @@ export const hostOperations = {
     answers: ok(is.workspace, 'The active workspace'),
     errors: ['workspace_not_found', 'storage_failed'],
   }),
+  'GET /hosts': read('listHosts', {
+    summary: 'Lists the hosts of the fleet, by name; without a fleet only this one',
+    calls: 'hosts.list',
+    answers: tagged(is.hosts, 'What each host last reported'),
+    tool: tools.listHosts,
+  }),
   'GET /rules': admin('listRules', {
     summary: 'Lists the permission rules of all workspaces and sessions',
     calls: 'permissions.allRules',

@@ -3,7 +3,7 @@ import type { AdapterSessionPolicy } from '../agent/adapter-catalog.js'
 import { PROTOCOLS } from '../agent/protocol-arm.js'
 import { SCOPES } from '../principal.js'
 import type { Budget } from '../usage.js'
-import { time } from './session-responses.js'
+import { count, time } from './session-responses.js'
 import { of, type ValueOf } from './value-of.js'
 
 // What the gateway answers about itself, its workspaces, adapters and tokens.
@@ -26,6 +26,25 @@ export const workspaces = z.object({
 /** The file `workspaces.json`, exactly. */
 export type WorkspacesFile = ValueOf<typeof workspaces>
 export const workspaceRemoved = z.object({ ok: z.literal(true), slug: z.string() })
+
+const host = z.object({
+  /** In the fleet; without one that of the machine. */
+  name: z.string(),
+  self: z.literal(true).optional().describe('It is the host that answers'),
+  reachable: z.boolean().describe('Whether it was heard from within its lease'),
+  /** Of agentproto. */
+  version: z.string(),
+  labels: z.record(z.string(), z.string()),
+  liveSessions: count,
+  freeSessions: count.describe('How many more live sessions it takes'),
+  adapters: z.array(z.string()).describe('Those whose agent is installed'),
+  workspaces: z.array(z.string()).describe('Those that the caller may see'),
+  lag: count.describe('Stored events that other hosts cannot read yet'),
+  lastSeen: time,
+})
+/** A host of the fleet, as it last reported. */
+export type Host = ValueOf<typeof host>
+export const hosts = z.object({ hosts: z.array(host) })
 
 export const adapterRemoved = z.object({
   ok: z.literal(true),

@@ -4,6 +4,7 @@ import { defined } from '../json.js'
 import type { Scope } from '../principal.js'
 import type { WorkspaceService } from '../workspace.js'
 import type { ChangeService } from './change-service.js'
+import type { HostService } from './host-service.js'
 import type { NotificationService } from './notification-service.js'
 import type { PermissionService } from './permission-service.js'
 import type { AdapterService } from './provisioning.js'
@@ -28,6 +29,8 @@ export interface Services {
   readonly changes: ChangeService
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
+  /** The hosts of the fleet. */
+  readonly hosts: HostService
   /** The named tokens, beside that of the owner. */
   readonly tokens: TokenService
   /** Logs in browsers by a code. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { CONTINUATION_STRATEGIES } from '../agent/adapter-catalog.js'
 import { PERMISSION_MODES } from '../agent-request.js'
 import { TOOL_KINDS } from '../content.js'
-import { SESSION_STATES, SESSION_STATUSES } from '../session.js'
+import { HOST_LOSS_POLICIES, SESSION_STATES, SESSION_STATUSES } from '../session.js'
 import { contentBlockSchema } from './content-block.js'
 import { budgetSchema, loopsSchema } from './usage.js'
 
@@ -15,6 +15,8 @@ export const BOUNDS = {
   /** A request body: a prompt and its envelope. */
   bodyBytes: 4 * 1024 * 1024 + 64 * 1024,
   labelChars: 200,
+  /** Name of a host, as the machine has it. */
+  hostChars: 255,
   instructionsChars: 64 * 1024,
   pathChars: 4_096,
   /** Why a request was answered so. */
@@ -117,6 +119,9 @@ const worktreeSchema = z.union([
 ])
 export type WorktreeRequest = z.infer<typeof worktreeSchema>
 
+/** Where a session is started: `any`, a label as `key=value`, or the name of a host. */
+const placementSchema = z.string().min(1).max(BOUNDS.hostChars)
+
 /** AIP-46 SpawnAgentRequest, with additions. */
 export const spawnAgentSchema = z.strictObject({
   adapter: slug.describe('Slug of the AIP-45 adapter to run'),
@@ -148,6 +153,8 @@ export const spawnAgentSchema = z.strictObject({
     .max(2_147_483_647)
     .optional()
     .describe('Deny a request that is not answered after this time; 0 for never'),
+  on: placementSchema.optional().describe('Host to run on: its name, one of its labels as key=value, or any'),
+  onHostLoss: z.enum(HOST_LOSS_POLICIES).optional().describe('Whether another host continues it when its own is lost'),
   delegation: delegationSchema.optional().describe('Let the agent start other sessions; {} for the defaults'),
   idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
@@ -249,6 +256,7 @@ export const listQuerySchema = z.strictObject({
   workspace: z.string().max(80).optional(),
   label: z.string().max(BOUNDS.labelChars).optional(),
   cwd: z.string().max(4_096).optional(),
+  host: z.string().max(BOUNDS.hostChars).optional().describe('Name of the host that has them'),
   q: z.string().max(200).optional(),
   onlyAlive: z.stringbool().optional(),
   since: instant.optional().describe('Active since then'),

@@ -9,6 +9,7 @@ const EXACT = [
   ['workspace', 'workspaceSlug'],
   ['label', 'label'],
   ['cwd', 'cwd'],
+  ['host', 'hostId'],
 ] as const
 
 /** Whether a list with this filter has the session, unless {@link hasEndedBefore} leaves it out. Says nothing of its page. */

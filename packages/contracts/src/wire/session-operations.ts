@@ -5,7 +5,7 @@ import * as ask from './requests.js'
 import * as is from './session-responses.js'
 import * as tools from './tools.js'
 
-const SESSION = ['session_not_found'] as const satisfies readonly ErrorCode[]
+const SESSION = ['session_not_found', 'host_unreachable'] as const satisfies readonly ErrorCode[]
 /** What can fail when an agent is started. */
 const START = [
   'adapter_not_found',
@@ -41,6 +41,8 @@ const START = [
   'timeout',
   'shutting_down',
   'storage_failed',
+  'host_not_found',
+  'placement_refused',
 ] as const satisfies readonly ErrorCode[]
 const TURN = [
   'turn_in_progress',

@@ -21,7 +21,7 @@ import { of, type ValueOf } from './value-of.js'
 
 /** ISO-8601. */
 export const time = z.iso.datetime()
-const count = z.int().min(0)
+export const count = z.int().min(0)
 const nextCursor = z.string().optional().describe('Pass it as `after` to get the next page; absent on the last one')
 /** Of changed files. */
 export const changeTotals = z.object({ files: count, additions: count, deletions: count })

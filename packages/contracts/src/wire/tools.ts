@@ -61,6 +61,7 @@ export const listSessions = {
     state: listQuerySchema.shape.state,
     adapter: listQuerySchema.shape.adapter,
     workspace: listQuerySchema.shape.workspace,
+    host: listQuerySchema.shape.host,
     label: listQuerySchema.shape.label,
     since: listQuerySchema.shape.since,
     limit: listQuerySchema.shape.limit,
@@ -183,4 +184,11 @@ export const listWorkspaces = {
   description: 'List the named folders and which one is active.',
   input: z.strictObject({}),
   output: z.looseObject({ workspaces: z.array(z.looseObject({ slug: z.string(), path: z.string() })) }),
+} as const satisfies ToolDefinition
+
+export const listHosts = {
+  name: 'list_agent_hosts',
+  description: 'List the hosts that can run sessions, with their labels, agents, workspaces and free places.',
+  input: z.strictObject({}),
+  output: z.looseObject({ hosts: z.array(z.looseObject({ name: z.string(), reachable: z.boolean() })) }),
 } as const satisfies ToolDefinition

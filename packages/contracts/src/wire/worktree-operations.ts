@@ -6,6 +6,7 @@ import * as is from './worktree-responses.js'
 
 const WORKTREE = [
   'session_not_found',
+  'host_unreachable',
   'not_supported',
   'delegation_denied',
   'workspace_not_found',

@@ -1,4 +1,4 @@
-import { visibleWorkspaces } from '@agentproto/contracts/wire'
+import { visibleHosts, visibleWorkspaces } from '@agentproto/contracts/wire'
 import type { HttpDeps } from '../http-deps.js'
 import { assertNotEncoded, textReply } from '../json-body.js'
 import type { Handlers } from '../route.js'
@@ -11,7 +11,7 @@ const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8
 export function hostHandlers(deps: HttpDeps, streams: Streams) {
   const { workspaces, health, version } = deps
   // The routes of a service that is absent are not added.
-  const { permissions, tokens, notifications, gateway, mcp, metrics, openApi } = deps as Required<HttpDeps>
+  const { hosts, permissions, tokens, notifications, gateway, mcp, metrics, openApi } = deps as Required<HttpDeps>
   return {
     'GET /health': () => ({ ...health?.(), ok: true, version }),
     'GET /gateway': () => gateway(),
@@ -32,6 +32,8 @@ export function hostHandlers(deps: HttpDeps, streams: Streams) {
       return { ok: true, slug }
     },
     'POST /workspaces/:slug/use': ({ params, by }) => workspaces.use(params.slug, by),
+
+    'GET /hosts': async ({ by }) => ({ hosts: visibleHosts(await hosts.list(), by) }),
 
     async 'GET /rules'() {
       const { workspaces: known } = await workspaces.list()

@@ -109,6 +109,7 @@ const EVENT_OF: Readonly<
   shutdown: undefined,
   idle: undefined,
   expired: 'failure',
+  moved: undefined,
 }
 
 function requestNews({

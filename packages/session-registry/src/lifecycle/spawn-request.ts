@@ -28,7 +28,7 @@ export function newSession(
   by: Principal,
   { id, now, hostId }: Creation,
 ): Omit<Session, 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'warnings'> {
-  const { label, title, permissionMode = 'ask', additionalDirectories, instructions, ttlSeconds } = request
+  const { label, title, permissionMode = 'ask', additionalDirectories, instructions, ttlSeconds, onHostLoss } = request
   return {
     id,
     status: 'starting',
@@ -44,6 +44,7 @@ export function newSession(
     lastActiveAt: now,
     connection: 'disconnected',
     resumable: false,
+    ...(onHostLoss === 'move' ? { onHostLoss } : {}),
     ...(instructions === undefined ? {} : { instructed: 'pending' as const }),
     permissionMode,
     pendingRequests: 0,

@@ -1,0 +1,58 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@agentproto/client'
+import { expect, test } from 'vitest'
+import { servedGateway } from './fixtures/served-gateway.js'
+import { temporaryHome } from './fixtures/temporary-home.js'
+
+test('17.1 a gateway without a fleet lists itself as the only host, over HTTP and to the client', async () => {
+  const { call, gateway, spawn } = await servedGateway()
+  const before = (await call('GET /hosts')).body['hosts']
+  expect(before).toMatchObject([
+    { name: hostname(), self: true, reachable: true, labels: {}, liveSessions: 0, freeSessions: 64, lag: 0 },
+  ])
+  await spawn({})
+  const { url } = await gateway.listen({ port: 0 })
+  const [host, ...others] = await createClient({ url, token: gateway.token }).hosts()
+  expect(others).toEqual([])
+  expect(host).toMatchObject({ name: hostname(), liveSessions: 1, freeSessions: 63 })
+  expect(host?.adapters).toContain('demo')
+})
+
+test('17.7 a token that is bound to workspaces sees only these names of the workspaces of a host', async () => {
+  const { call } = await servedGateway()
+  const root = await realpath(await temporaryHome())
+  for (const slug of ['shop', 'bank']) {
+    await mkdir(join(root, slug))
+    await call('POST /workspaces', { path: join(root, slug), slug })
+  }
+  const workspaces = async (token?: string): Promise<unknown> =>
+    ((await call('GET /hosts', undefined, token)).body['hosts'] as { workspaces: unknown }[])[0]?.workspaces
+  expect(await workspaces()).toEqual(['shop', 'bank'])
+  const { body } = await call('POST /tokens', { name: 'ci', scope: 'read', workspaces: ['shop'] })
+  expect(await workspaces(String(body['token']))).toEqual(['shop'])
+})
+
+test('17.2 sessions are listed by their host, and a start names the host that is there', async () => {
+  const { call, gateway, spawn } = await servedGateway()
+  const { id } = await spawn({ on: hostname() })
+  await spawn({ on: 'any' })
+  expect((await gateway.sessions.list({ host: hostname() })).sessions).toHaveLength(2)
+  expect((await call('GET /sessions?host=elsewhere')).body['sessions']).toEqual([])
+  expect((await call(`GET /sessions/${id}`)).body['hostId']).toBe(hostname())
+  for (const on of ['elsewhere', 'gpu=yes']) {
+    const { status, body } = await call('POST /sessions/agent', { adapter: 'demo', on })
+    expect([status, body['code']]).toEqual([404, 'host_not_found'])
+  }
+  expect((await gateway.sessions.list()).sessions).toHaveLength(2)
+})
+
+test('17.6 what happens to a session whose host is lost is stored with it', async () => {
+  const { gateway, spawn, call } = await servedGateway()
+  const moved = await spawn({ onHostLoss: 'move' })
+  const waits = await spawn({ onHostLoss: 'wait' })
+  expect((await gateway.sessions.get(moved.id)).onHostLoss).toBe('move')
+  expect(await gateway.sessions.get(waits.id)).not.toHaveProperty('onHostLoss')
+  expect((await call('POST /sessions/agent', { adapter: 'demo', onHostLoss: 'fly' })).status).toBe(400)
+})

@@ -119,7 +119,7 @@ test('what each package exports', () => {
       ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
       DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage
       ExportFormat ExportHead Forgotten ForkRequest GatewayInfo HookStop Host HostService InterruptRequest
-      Interrupted JsonOf KillReason MergeWorktreeRequest MergedWorktree NotificationService
+      Interrupted JsonOf KillReason LostRecord MergeWorktreeRequest MergedWorktree NotificationService
       NotificationState NotificationTest NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutputReader
       ParamsOf PatchQuery PermissionService PlacedRule PromptAccepted PromptRequest ProvisionEvent
       ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding
@@ -131,9 +131,9 @@ test('what each package exports', () => {
       USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService
       WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
       assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
-      hasEndedBefore isWithinDepth loopsSchema matchesFilter mayUse mcpServerSchema operationOf parseWire
-      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
-      toAgentAnswer visibleHosts visibleWorkspaces
+      hasEndedBefore isWithinDepth loopsSchema lostSessionSchema matchesFilter mayUse mcpServerSchema
+      movedSettingsSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
+      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleHosts visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities
@@ -144,16 +144,16 @@ test('what each package exports', () => {
       CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
       DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
       FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange
-      KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition MAX_FACTS_BYTES
-      MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn NOW
-      OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm PruneRequest
-      PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore RunningAgent
-      RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
-      SessionWorktrees SharedFacts SharedSession SkipReason StartAgent StartAgentOptions StateRef
-      StdioMcpServer StoreSize StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree
-      StreamLines StreamOffsets StreamPlace TranscriptTurn UsageMeter Worktree WorktreePreparation
-      WorktreeStatus Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts
-      sessionKeyOf sharedFactsText transcriptPreamble turnKeyOf
+      KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession
+      MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn
+      MovedSettings NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
+      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
+      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionMoves SessionOrigin
+      SessionStore SessionWorktrees SharedFacts SharedSession SkipReason StartAgent StartAgentOptions
+      StateRef StdioMcpServer StoreSize StoredKept StoredLog StoredPrompt StoredSession StoredSpawn
+      StoredWorktree StreamLines StreamOffsets StreamPlace Suspension TranscriptTurn UsageMeter Worktree
+      WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout keptFactsText readKeptFacts
+      readSharedFacts sessionKeyOf sharedFactsText transcriptPreamble turnKeyOf
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

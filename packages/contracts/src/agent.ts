@@ -98,6 +98,7 @@ export type {
 } from './agent/change-store.js'
 export { MERGE_STRATEGIES } from './agent/worktrees.js'
 export type { SessionWorktrees, StoredWorktree, WorktreePreparation } from './agent/session-worktrees.js'
+export type { LostSession, MovedSettings, SessionMoves, Suspension } from './agent/session-moves.js'
 export type {
   CreateWorktree,
   MergeResult,

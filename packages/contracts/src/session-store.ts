@@ -31,6 +31,8 @@ export interface StoredSession {
   readonly kept?: StoredKept
   /** What it used; absent in records of older versions. */
   readonly meter?: UsageMeter
+  /** It is being taken over from another host, and its log is not whole: the next start of this host removes it. */
+  readonly takingUp?: true
 }
 
 export interface StoredKept {
@@ -65,6 +67,8 @@ export interface UsageMeter {
   readonly turn?: MeteredTurn
   /** Budgets about which the session was warned. */
   readonly warned?: readonly string[]
+  /** Events up to this sequence number are of another host, which has counted them. */
+  readonly elsewhere?: number
 }
 
 export interface MeteredTurn {

@@ -230,6 +230,8 @@ export interface Session {
   readonly worktree?: SessionWorktree
   /** Name of the host that had it before its loss; absent if it was never moved. */
   readonly movedFrom?: string
+  /** Name of the host that has it now: what is here is what this one last knew. Absent where it was not moved away. */
+  readonly movedTo?: string
   /** `move`: another host continues it when its own is lost. Absent for `wait`. */
   readonly onHostLoss?: 'move'
   /** Id of the session that it was forked from. */

@@ -44,6 +44,8 @@ export { answerRequestSchema, toAgentAnswer } from './wire/answer-request.js'
 export type { AnswerRequest } from './wire/answer-request.js'
 export { contentBlockSchema } from './wire/content-block.js'
 export { parseWire } from './wire/parse-wire.js'
+export { lostSessionSchema, movedSettingsSchema } from './wire/lost-session.js'
+export type { LostRecord } from './wire/lost-session.js'
 export {
   addRuleSchema,
   BOUNDS,

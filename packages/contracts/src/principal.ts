@@ -9,6 +9,11 @@ export type Scope = (typeof SCOPES)[number]
 export type Principal = (OwnerPrincipal | TokenPrincipal | SessionPrincipal) & {
   /** The trace that the caller says the call is part of. It is passed on and logged; nothing depends on it. */
   readonly trace?: TraceContext
+  /**
+   * The host of the fleet that checked its token, if that was another one. Only the fleet sets it, for a call that a host signed;
+   * the audit log has it.
+   */
+  readonly via?: string
 }
 
 /** The holder of the home's token, who may do everything. */

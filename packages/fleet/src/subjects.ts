@@ -17,7 +17,15 @@ export const logSubject = (sessionId: string): string => `${PREFIX}.log.${token(
 export const ALL_LOGS = `${PREFIX}.log.*`
 /** Subject of the calls that a host answers. */
 export const callSubject = (host: string): string => `${PREFIX}.call.${token('host name', host)}`
+/** Subject of the answer to one message of a host. */
+export const answerSubject = (host: string, message: number): string =>
+  `${PREFIX}.answer.${token('host name', host)}.${message}`
+/** Subjects of all answers to a host. */
+export const answersTo = (host: string): string => `${PREFIX}.answer.${token('host name', host)}.*`
+/** Whether a text is the subject of an answer. */
+export const isAnswerSubject = (subject: string): boolean => ANSWER.test(subject)
 
+const ANSWER = new RegExp(`^${PREFIX}\\.answer\\.[A-Za-z0-9_-]{1,128}\\.[0-9]{1,16}$`)
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/
 
 /** A part of a subject. NATS gives `.`, `*`, `>` and spaces a meaning, so that no name may have them. */

@@ -54,7 +54,7 @@ async function* auditStream<T>(log: AuditWriter, call: Call, work: AsyncIterable
 }
 
 function writeLine(log: AuditWriter, { action, by, session, about }: Call, outcome: string): void {
-  const principal = by === undefined ? undefined : { type: by.type, name: by.name }
+  const principal = by === undefined ? undefined : { type: by.type, name: by.name, via: by.via }
   const traceId = by?.trace && traceIdOf(by.trace)
   log.write({ kind: 'control', principal, action, session, outcome, traceId, ...about })
 }

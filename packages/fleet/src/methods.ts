@@ -1,0 +1,412 @@
+import type { PermissionRule, Principal, SessionRequest, Turn, TurnDetail, TurnResult } from '@agentproto/contracts'
+import type { EventBatch, MergeResult } from '@agentproto/contracts/agent'
+import type { OutputItem, OutputLine, QueuedTurn, SessionReview } from '@agentproto/contracts'
+import {
+  addRuleSchema,
+  type AllRules,
+  BOUNDS,
+  type Forgotten,
+  type Interrupted,
+  OPERATIONS,
+  OUTPUT_CURSOR,
+  parseWire,
+  promptRequestSchema,
+  type PruneResult,
+  type Reader,
+  type RepairReport,
+  type RequestPage,
+  type RewoundFiles,
+  type SearchResult,
+  type Services,
+  type SessionChanges,
+  spawnAgentSchema,
+  type UsageReport,
+} from '@agentproto/contracts/wire'
+import * as z from 'zod'
+import {
+  answerSchema,
+  boundsSchema,
+  type Check,
+  count,
+  isEventBatch,
+  isLines,
+  isNothing,
+  isOutput,
+  isRules,
+  isSession,
+  optional,
+  requestKeySchema,
+  ruleScopeSchema,
+  sessionId,
+  shaped,
+} from './carried-values.js'
+
+/** `<service>.<method>` of every service of a gateway. */
+export type MethodName = { [S in keyof Services]: `${S}.${keyof Services[S] & string}` }[keyof Services]
+
+/**
+ * Where a fleet answers a method:
+ *
+ * - `owner`: the host whose session it is, by the session id of its first argument; rules of a workspace are those of this host
+ * - `placed`: the host that is chosen for it
+ * - `all`: every host; one that does not answer is named
+ * - `copy`: this host, from the watched directory
+ * - `local`: this host, about itself
+ */
+export type Place = 'owner' | 'placed' | 'all' | 'copy' | 'local'
+
+/** A new method does not compile until it is decided where a fleet answers it. */
+export const PLACES = {
+  'sessions.spawn': 'placed',
+  'sessions.list': 'copy',
+  'sessions.get': 'owner',
+  'sessions.prompt': 'owner',
+  'sessions.waitTurn': 'owner',
+  'sessions.turns': 'owner',
+  'sessions.turn': 'owner',
+  'sessions.resume': 'owner',
+  'sessions.configure': 'owner',
+  'sessions.rename': 'owner',
+  'sessions.fork': 'owner',
+  'sessions.interrupt': 'owner',
+  'sessions.kill': 'owner',
+  'sessions.forget': 'owner',
+  'sessions.output': 'owner',
+  'sessions.events': 'owner',
+  'sessions.follow': 'owner',
+  'sessions.followOutput': 'owner',
+  'sessions.requests': 'owner',
+  'sessions.waiting': 'all',
+  'sessions.answer': 'owner',
+  'sessions.watch': 'copy',
+  'permissions.rules': 'owner',
+  'permissions.allRules': 'all',
+  'permissions.addRule': 'owner',
+  'permissions.removeRule': 'owner',
+  'archive.search': 'all',
+  'archive.prune': 'all',
+  'archive.repair': 'owner',
+  'archive.export': 'owner',
+  'archive.import': 'placed',
+  'usage.report': 'all',
+  'worktrees.merge': 'owner',
+  'worktrees.discard': 'owner',
+  'changes.list': 'owner',
+  'changes.diff': 'owner',
+  'changes.markReviewed': 'owner',
+  'changes.rewind': 'owner',
+  'workspaces.resolve': 'local',
+  'workspaces.enclosing': 'local',
+  'workspaces.list': 'local',
+  'workspaces.add': 'local',
+  'workspaces.remove': 'local',
+  'workspaces.use': 'local',
+  'adapters.list': 'local',
+  'adapters.get': 'local',
+  'adapters.state': 'local',
+  'adapters.provision': 'local',
+  'adapters.add': 'local',
+  'adapters.remove': 'local',
+  'adapters.doctor': 'local',
+  'adapters.secrets': 'local',
+  'tokens.list': 'local',
+  'tokens.create': 'local',
+  'tokens.revoke': 'local',
+  'tokens.rotate': 'local',
+  'browsers.code': 'local',
+  'browsers.exchange': 'local',
+  'browsers.logOut': 'local',
+  'browsers.caller': 'local',
+  'notifications.state': 'local',
+  'notifications.test': 'local',
+  'hosts.list': 'copy',
+} as const satisfies Readonly<Record<MethodName, Place>>
+
+/** The services that one host answers for another. */
+export type SharedServices = Pick<Services, 'sessions' | 'permissions' | 'archive' | 'usage' | 'worktrees' | 'changes'>
+
+/** The methods that one host calls at another: all that are not `copy` or `local`. */
+export type CarriedName = {
+  [M in MethodName]: (typeof PLACES)[M] extends 'copy' | 'local' ? never : M
+}[MethodName]
+
+/** For whom a call is answered, until when, and the text that it reads. */
+export interface Incoming {
+  readonly by: Principal
+  readonly signal: AbortSignal
+  readonly text: AsyncIterable<string>
+}
+
+/** What a method answers with. */
+export type Started =
+  | { readonly value: unknown }
+  | { readonly reader: Reader<unknown> }
+  | { readonly pieces: AsyncIterable<string | Uint8Array> }
+
+interface Carried<A> {
+  /** The arguments, without principal and signal; an absent one is null. */
+  readonly args: z.ZodType<A>
+  /** Whether the call has a principal: one without it is a read, which may be done again. */
+  readonly principal: boolean
+  /** Parses the arguments, then calls this host's own service. @throws `invalid_request`, and what the service throws */
+  readonly answer: (own: SharedServices, given: readonly unknown[], call: Incoming) => Promise<Started>
+}
+
+/** A method that answers once. */
+export interface ValueMethod<A, R> extends Carried<A> {
+  readonly kind: 'value'
+  readonly result: Check<R>
+}
+
+/** A method that answers with a reader. */
+export interface ReaderMethod<A, T> extends Carried<A> {
+  readonly kind: 'reader'
+  readonly item: Check<T>
+}
+
+/** A method that answers with texts or bytes, piece by piece. */
+export interface PiecesMethod<A> extends Carried<A> {
+  readonly kind: 'pieces'
+}
+
+type Run<A, C, R> = (own: SharedServices, args: A, call: C) => Promise<R>
+
+const value = <A, R>(
+  principal: boolean,
+  { args, result, run }: { args: z.ZodType<A>; result: Check<R>; run: Run<A, Incoming, R> },
+): ValueMethod<A, R> => ({
+  kind: 'value',
+  principal,
+  args,
+  result,
+  answer: async (own, given, call) => ({ value: await run(own, parsed(args, given), call) }),
+})
+
+const read = <A, R>(
+  args: z.ZodType<A>,
+  result: Check<R>,
+  run: Run<A, Pick<Incoming, 'signal'>, R>,
+): ValueMethod<A, R> => value(false, { args, result, run })
+
+const act = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Incoming, R>): ValueMethod<A, R> =>
+  value(true, { args, result, run })
+
+const reader = <A, T>(
+  args: z.ZodType<A>,
+  item: Check<T>,
+  run: Run<A, Pick<Incoming, 'signal'>, Reader<T>>,
+): ReaderMethod<A, T> => ({
+  kind: 'reader',
+  principal: false,
+  args,
+  item,
+  answer: async (own, given, call) => ({ reader: await run(own, parsed(args, given), call) }),
+})
+
+const pieces = <A>(
+  args: z.ZodType<A>,
+  run: Run<A, Pick<Incoming, 'signal'>, AsyncIterable<string | Uint8Array>>,
+): PiecesMethod<A> => ({
+  kind: 'pieces',
+  principal: false,
+  args,
+  answer: async (own, given, call) => ({ pieces: await run(own, parsed(args, given), call) }),
+})
+
+const parsed = <A>(args: z.ZodType<A>, given: readonly unknown[]): A => parseWire(args, given, 'arguments')
+
+const args = <const T extends readonly [z.ZodType, ...z.ZodType[]]>(...schemas: T) => z.tuple([...schemas])
+
+const on = OPERATIONS
+const jsonOf = (answers: { readonly 200: { readonly schema: z.ZodType } }): z.ZodType => answers[200].schema
+const isPrompted: Check<{ readonly turn: number }> = shaped(z.object({ turn: z.int().min(1) }))
+const isKilled: Check<{ readonly ok: boolean }> = shaped(z.object({ ok: z.boolean() }))
+const within = optional(boundsSchema)
+const turnNumber = z.int().min(0)
+
+/** The closed list of what a host answers for others, exhaustive by the compiler. */
+export const METHODS = {
+  'sessions.spawn': act(args(spawnAgentSchema), isSession, ({ sessions }, [request], { by }) =>
+    sessions.spawn(request, by),
+  ),
+  'sessions.get': read(args(sessionId, within), isSession, ({ sessions }, [id, bounds]) => sessions.get(id, bounds)),
+  'sessions.prompt': act(args(sessionId, promptRequestSchema), isPrompted, ({ sessions }, [id, request], { by }) =>
+    sessions.prompt(id, request, by),
+  ),
+  'sessions.waitTurn': read(
+    args(sessionId, turnNumber),
+    shaped<TurnResult>(on['POST /sessions/:id/prompt'].answers[200].schema.shape.result),
+    ({ sessions }, [id, turn], { signal }) => sessions.waitTurn(id, turn, signal),
+  ),
+  'sessions.turns': read(
+    args(sessionId, optional(on['GET /sessions/:id/turns'].query)),
+    shaped<readonly Turn[]>(on['GET /sessions/:id/turns'].answers[200].schema.shape.turns),
+    ({ sessions }, [id, query]) => sessions.turns(id, query),
+  ),
+  'sessions.turn': read(
+    args(sessionId, turnNumber),
+    shaped<TurnDetail | QueuedTurn>(on['GET /sessions/:id/turns/:turn'].answers[200].schema),
+    ({ sessions }, [id, turn]) => sessions.turn(id, turn),
+  ),
+  'sessions.resume': act(
+    args(sessionId, on['POST /sessions/:id/resume'].body),
+    isSession,
+    ({ sessions }, [id, request], { by }) => sessions.resume(id, request, by),
+  ),
+  'sessions.configure': act(
+    args(sessionId, on['POST /sessions/:id/config'].body),
+    isSession,
+    ({ sessions }, [id, request], { by }) => sessions.configure(id, request, by),
+  ),
+  'sessions.rename': act(
+    args(sessionId, on['PATCH /sessions/:id'].body),
+    isSession,
+    ({ sessions }, [id, request], { by }) => sessions.rename(id, request, by),
+  ),
+  'sessions.fork': act(
+    args(sessionId, on['POST /sessions/:id/fork'].body),
+    isSession,
+    ({ sessions }, [id, request], { by }) => sessions.fork(id, request, by),
+  ),
+  'sessions.interrupt': act(
+    args(sessionId, optional(on['POST /sessions/:id/interrupt'].body)),
+    shaped<Interrupted>(on['POST /sessions/:id/interrupt'].answers[200].schema.omit({ ok: true, id: true })),
+    ({ sessions }, [id, request], { by }) => sessions.interrupt(id, by, request),
+  ),
+  // The reason of a hook is not carried: hooks run where the session is.
+  'sessions.kill': act(
+    args(sessionId, optional(on['POST /sessions/:id/kill'].body.shape.reason.unwrap())),
+    isKilled,
+    ({ sessions }, [id, reason], { by }) => sessions.kill(id, by, reason),
+  ),
+  'sessions.forget': act(
+    args(sessionId),
+    shaped<Forgotten>(on['DELETE /sessions/:id'].answers[200].schema.omit({ ok: true, id: true })),
+    ({ sessions }, [id], { by }) => sessions.forget(id, by),
+  ),
+  'sessions.output': read(
+    args(sessionId, optional(z.int().min(1).max(BOUNDS.outputLinesMax))),
+    isLines,
+    ({ sessions }, [id, lastN]): Promise<readonly OutputLine[]> => sessions.output(id, lastN),
+  ),
+  'sessions.events': read(
+    args(sessionId, count, z.int().min(1).max(BOUNDS.eventsMax)),
+    isEventBatch,
+    ({ sessions }, [id, after, limit]): Promise<EventBatch> => sessions.events(id, after, limit),
+  ),
+  'sessions.follow': reader(args(sessionId, count), isEventBatch, ({ sessions }, [id, after]) =>
+    sessions.follow(id, after),
+  ),
+  'sessions.followOutput': reader(
+    args(sessionId, optional(z.string().regex(OUTPUT_CURSOR))),
+    isOutput,
+    ({ sessions }, [id, cursor]): Promise<Reader<readonly OutputItem[]>> => sessions.followOutput(id, cursor),
+  ),
+  'sessions.requests': read(
+    args(sessionId),
+    shaped<readonly SessionRequest[]>(on['GET /sessions/:id/requests'].answers[200].schema.shape.requests),
+    ({ sessions }, [id]) => sessions.requests(id),
+  ),
+  'sessions.waiting': read(
+    args(optional(on['GET /requests'].query), within),
+    shaped<RequestPage>(jsonOf(on['GET /requests'].answers)),
+    ({ sessions }, [query, bounds]) => sessions.waiting(query, bounds),
+  ),
+  'sessions.answer': act(
+    args(requestKeySchema, answerSchema),
+    shaped<SessionRequest>(on['POST /sessions/:id/requests/:requestId'].answers[200].schema),
+    ({ sessions }, [which, answer], { by }) => sessions.answer(which, answer, by),
+  ),
+  'permissions.rules': read(
+    args(ruleScopeSchema),
+    isRules,
+    ({ permissions }, [scope]): Promise<readonly PermissionRule[]> => permissions.rules(scope),
+  ),
+  'permissions.allRules': read(
+    args(z.array(z.string().max(500)).max(10_000)),
+    shaped<AllRules>(jsonOf(on['GET /rules'].answers)),
+    ({ permissions }, [workspaces]) => permissions.allRules(workspaces),
+  ),
+  'permissions.addRule': act(
+    args(ruleScopeSchema, addRuleSchema),
+    shaped<PermissionRule>(on['POST /sessions/:id/rules'].answers[201].schema),
+    ({ permissions }, [scope, request], { by }) => permissions.addRule(scope, request, by),
+  ),
+  'permissions.removeRule': act(
+    args(ruleScopeSchema, z.string().min(1).max(500)),
+    isNothing,
+    ({ permissions }, [scope, ruleId], { by }) => permissions.removeRule(scope, ruleId, by),
+  ),
+  'archive.search': read(
+    args(on['GET /search'].query, within),
+    shaped<SearchResult>(jsonOf(on['GET /search'].answers)),
+    ({ archive }, [query, bounds], { signal }) => archive.search(query, bounds, signal),
+  ),
+  'archive.prune': act(
+    args(on['POST /sessions/prune'].body),
+    shaped<PruneResult>(jsonOf(on['POST /sessions/prune'].answers)),
+    ({ archive }, [request], { by }) => archive.prune(request, by),
+  ),
+  'archive.repair': act(
+    args(sessionId, z.strictObject({ dryRun: z.boolean() })),
+    shaped<RepairReport>(jsonOf(on['POST /sessions/:id/repair'].answers)),
+    ({ archive }, [id, options], { by }) => archive.repair(id, options, by),
+  ),
+  'archive.export': pieces(
+    args(sessionId, z.enum(['md', 'json', 'jsonl', 'transcript'])),
+    ({ archive }, [id, format]) => archive.export(id, format),
+  ),
+  'archive.import': act(z.tuple([]), isSession, ({ archive }, _none, { text, by }) => archive.import(text, by)),
+  'usage.report': read(
+    args(optional(on['GET /usage'].query), within),
+    shaped<UsageReport>(jsonOf(on['GET /usage'].answers)),
+    ({ usage }, [query, bounds]) => usage.report(query, bounds),
+  ),
+  'worktrees.merge': act(
+    args(sessionId, on['POST /sessions/:id/worktree/merge'].body),
+    shaped<MergeResult>(z.object({ into: z.string(), commit: z.string(), commits: count })),
+    ({ worktrees }, [id, request], { by }) => worktrees.merge(id, request, by),
+  ),
+  'worktrees.discard': act(
+    args(sessionId, on['POST /sessions/:id/worktree/discard'].body),
+    isNothing,
+    ({ worktrees }, [id, request], { by }) => worktrees.discard(id, request, by),
+  ),
+  'changes.list': read(
+    args(sessionId, optional(on['GET /sessions/:id/changes'].query)),
+    shaped<SessionChanges>(jsonOf(on['GET /sessions/:id/changes'].answers)),
+    ({ changes }, [id, query], { signal }) => changes.list(id, query, signal),
+  ),
+  'changes.diff': pieces(
+    args(sessionId, optional(on['GET /sessions/:id/changes/diff'].query)),
+    ({ changes }, [id, query], { signal }) => changes.diff(id, query, signal),
+  ),
+  'changes.markReviewed': act(
+    args(sessionId, on['POST /sessions/:id/changes/reviewed'].body),
+    shaped<SessionReview>(jsonOf(on['POST /sessions/:id/changes/reviewed'].answers)),
+    ({ changes }, [id, request], { by }) => changes.markReviewed(id, request, by),
+  ),
+  'changes.rewind': act(
+    args(sessionId, on['POST /sessions/:id/rewind'].body),
+    shaped<RewoundFiles>(jsonOf(on['POST /sessions/:id/rewind'].answers)),
+    ({ changes }, [id, request], { by }) => changes.rewind(id, request, by),
+  ),
+} as const satisfies Readonly<Record<CarriedName, { readonly kind: string }>>
+
+type Methods = typeof METHODS
+type NameOf<Kind> = { [K in CarriedName]: Methods[K] extends { readonly kind: Kind } ? K : never }[CarriedName]
+
+/** The arguments of a method as they are sent, without principal and signal. */
+export type ArgsOf<K extends CarriedName> = z.output<Methods[K]['args']>
+/** What a method answers; of a reader one item. */
+export type ResultOf<K extends CarriedName> = Methods[K] extends { readonly result: Check<infer R> }
+  ? R
+  : Methods[K] extends { readonly item: Check<infer T> }
+    ? T
+    : never
+
+export type ValueName = NameOf<'value'>
+export type ReaderName = NameOf<'reader'>
+
+export const VALUES: { readonly [K in ValueName]: ValueMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
+export const READERS: { readonly [K in ReaderName]: ReaderMethod<ArgsOf<K>, ResultOf<K>> } = METHODS

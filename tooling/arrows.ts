@@ -24,7 +24,6 @@ export const ALL_BUT_CLI: readonly string[] = [
   'console',
   'demo-agent',
   'driver-agent-cli',
-  'fleet',
   'gateway-http',
   'json-file',
   'keeper',
@@ -76,7 +75,8 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   adapters: { may: ['manifest'] },
   'demo-agent': { may: [] },
   server: { may: ['subprocess'], inTests: ['secrets', 'workspaces'] },
-  runtime: { may: ALL_BUT_CLI },
+  // Without a cluster nothing of NATS is loaded.
+  runtime: { may: ALL_BUT_CLI, lazily: ['fleet'] },
   cli: {
     may: ['client', 'manifest', 'secrets', 'workspaces'],
     lazily: ['acp-server', 'keeper', 'mcp-tools', 'runtime', 'server', 'subprocess'],

@@ -93,7 +93,7 @@ async function prepareHost(name) {
   const home = join(folder, 'home')
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const key = join(root, 'fleet.key')
-  if (name === HOSTS[0]) writeFileSync(key, randomBytes(32).toString('base64'), { mode: 0o600 })
+  if (name === HOSTS[0]) writeFileSync(key, randomBytes(32).toString('base64url'), { mode: 0o600 })
   const cluster = { servers: nats.servers.map(({ url }) => url), key, host: name, leaseMs: LEASE_MS }
   writeFileSync(join(home, 'config.json'), JSON.stringify({ keeper: true, cluster }))
   return { name, folder, home, port: await freePort(), daemon: undefined }

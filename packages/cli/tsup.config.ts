@@ -109,6 +109,7 @@ const LATER = {
   '@agentproto/acp': './acp.js',
   '@agentproto/acp-server': './acp-server.js',
   '@agentproto/arm-mcp': './arm-mcp.js',
+  '@agentproto/fleet': './fleet.js',
   '@agentproto/adapter-pty-repl': './adapter-pty-repl.js',
 } as const
 
@@ -131,6 +132,7 @@ export default defineConfig([
       acp: '../arms/acp/src/index.ts',
       'acp-server': '../acp-server/src/index.ts',
       'arm-mcp': '../arms/mcp/src/index.ts',
+      fleet: '../fleet/src/index.ts',
       'adapter-pty-repl': '../adapter-pty-repl/src/index.ts',
     },
   },

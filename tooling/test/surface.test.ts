@@ -166,7 +166,9 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
     @agentproto/fleet
-      Cluster FleetOptions HostRecord SessionRecord openCluster
+      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster FleetOptions FleetServices
+      FleetServicesOptions FleetView HostRecord LogOfAll SessionRecord SharedServices createFleetKey
+      openCluster readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi
@@ -195,10 +197,11 @@ test('what each package exports', () => {
     @agentproto/provisioning
       OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/runtime
-      DEFAULT_PORT DescribeAgent DescribedAgent Gateway GatewayHooks GatewayOptions GatewayStores Hook
-      HookContext HookDenial KeeperOptions ListenOptions LogLevel LogOptions NotifyOptions
-      OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked SpawnAttempt Terminal
-      TlsOptions WebhookOptions createGateway describeAgent endKeptAgents openAdapters openTokens version
+      ClusterOptions DEFAULT_PORT DescribeAgent DescribedAgent FleetKey Gateway GatewayHooks
+      GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel
+      LogOptions NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked
+      SpawnAttempt Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents fleetKey
+      openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
@@ -319,8 +322,9 @@ test('the commands of agentproto', async () => {
     agentproto open [--scope <scope>] [--workspace <slug...>] [--no-browser] [--json] [--no-start]
     agentproto requests [-w, --watch] [--json] [--no-start]
     agentproto hosts [-w, --watch] [--json] [--no-start]
+    agentproto hosts key [--show] [--json] [--no-start]
     agentproto usage [--by <what>] [--since <time>] [--from <day>] [--to <day>] [--json] [--no-start]
-    agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>]
+    agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>] [--cluster <urls>] [--cluster-creds <file>] [--cluster-nkey <file>] [--cluster-key <file>] [--cluster-tls-ca <file>] [--cluster-tls-cert <file>] [--cluster-tls-key <file>] [--host-name <name>] [--host-label <key=value>]
     agentproto status [--json]
     agentproto stop [--keep-agents] [--force] [--timeout <seconds>] [--json]
     agentproto restart [--end-agents] [--timeout <seconds>] [--json]

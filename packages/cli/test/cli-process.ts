@@ -85,7 +85,10 @@ export function start(args: readonly string[], options: Options): Started {
 }
 
 /** A gateway, stopped after the test. */
-export async function serve(home: string): Promise<Started & { readonly url: string }> {
-  const started = start(['serve', '--port', '0'], { home })
+export async function serve(
+  home: string,
+  { args = [], ...options }: Omit<Options, 'home'> & { readonly args?: readonly string[] } = {},
+): Promise<Started & { readonly url: string }> {
+  const started = start(['serve', '--port', '0', ...args], { home, ...options })
   return { ...started, url: await started.line(/^http/) }
 }

@@ -30,6 +30,17 @@ export interface GatewayConfig {
     /** Absolute paths. */
     readonly tls?: { readonly cert?: string; readonly key?: string; readonly clientCa?: string }
   }
+  readonly cluster?: {
+    readonly servers?: readonly string[]
+    /** Absolute paths. */
+    readonly credentials?: string
+    readonly nkey?: string
+    readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string }
+    readonly key?: string
+    readonly host?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly leaseMs?: number
+  }
   readonly log?: {
     readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'off'
     readonly maxBytes?: number

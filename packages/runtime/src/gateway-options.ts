@@ -14,6 +14,26 @@ export interface KeeperOptions {
   readonly orphanMs?: number
 }
 
+/** The fleet that a gateway joins. Secrets are given by the paths of their files. */
+export interface ClusterOptions {
+  /** Addresses of the NATS servers, `nats://host:port` or `tls://host:port`; any one that answers is enough. */
+  readonly servers?: readonly string[]
+  /** Absolute path of a credentials file of NATS. */
+  readonly credentials?: string
+  /** Absolute path of a file with an nkey seed. */
+  readonly nkey?: string
+  /** Absolute paths of PEM files. With any of them the connection must be encrypted. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string }
+  /** Absolute path of the key that the gateways of the fleet share. Default: `fleet.key` of the home. */
+  readonly key?: string
+  /** Name of this host in the fleet: `[a-z0-9-]`, at most 63. Default: that of the machine, in these characters. */
+  readonly host?: string
+  /** What a start may name as `key=value` to run here. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** After so long without a heartbeat a host is shown as unreachable, in milliseconds; the same on all hosts. Default 10 000. */
+  readonly leaseMs?: number
+}
+
 /** The options of a gateway. Each has a default. */
 export interface GatewayOptions {
   /** Folder of the gateway's state. Default: `AGENTPROTO_HOME`, else `~/.agentproto`. */
@@ -82,6 +102,8 @@ export interface GatewayOptions {
   readonly audit?: boolean
   /** What the embedder observes, changes or denies. */
   readonly hooks?: GatewayHooks
+  /** The fleet that it joins. Default: that of config.json, else none. */
+  readonly cluster?: ClusterOptions
   /** What the owner is notified of, and how. Default: nothing. */
   readonly notify?: NotifyOptions
   readonly clock?: Clock

@@ -1,12 +1,14 @@
 // All of agentproto, embedded. This file is the package's contract: every export is named here.
 export { createGateway } from './create-gateway.js'
+export { fleetKey } from './fleet-key.js'
+export type { FleetKey } from './fleet-key.js'
 export { endKeptAgents } from './end-kept-agents.js'
 export { openAdapters } from './open-adapters.js'
 export type { OpenAdaptersOptions } from './open-adapters.js'
 export { describeAgent, type DescribeAgent, type DescribedAgent } from '@agentproto/driver-agent-cli'
 export type { Question, Terminal } from '@agentproto/provisioning'
 export type { Gateway } from './gateway.js'
-export type { GatewayOptions, KeeperOptions } from './gateway-options.js'
+export type { ClusterOptions, GatewayOptions, KeeperOptions } from './gateway-options.js'
 export { DEFAULT_PORT } from '@agentproto/server'
 export { openTokens } from './open-tokens.js'
 export type {

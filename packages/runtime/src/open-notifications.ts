@@ -1,6 +1,6 @@
-import { hostname } from 'node:os'
 import { createSecrets } from '@agentproto/secrets'
 import { Notifier } from '@agentproto/server'
+import { hostNameOf } from './fleet-settings.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
@@ -15,7 +15,7 @@ export function openNotifications(settings: Settings, { redactor, audit, onProbl
   const notifier = new Notifier({
     options: notify,
     clock,
-    hostId: hostname(),
+    hostId: hostNameOf(settings),
     version,
     env,
     outboxPath: inMemory ? undefined : layout.outbox,

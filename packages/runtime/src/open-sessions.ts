@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { defined } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SessionService } from '@agentproto/contracts/wire'
@@ -8,6 +7,7 @@ import { type CloseOptions, openSessionRegistry } from '@agentproto/session-regi
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { endLeftovers } from './end-leftovers.js'
+import { hostNameOf } from './fleet-settings.js'
 import { forgetSandboxes } from './forget-sandboxes.js'
 import { endEarlierCommands } from './hosted-commands.js'
 import type { Notifications } from './open-notifications.js'
@@ -97,7 +97,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
       news?.(events)
     },
     onUsage: metrics.usage,
-    hostId: hostname(),
+    hostId: hostNameOf(settings),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
     ...(adoptAgent && { adoptAgent: withKeptToken(adoptAgent, tokens) }),
     onAgentEnding: (id) => tokens.revoke(id),

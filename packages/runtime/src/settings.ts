@@ -3,10 +3,13 @@ import { homedir } from 'node:os'
 import { AgentprotoError, type Clock, defined, systemClock } from '@agentproto/contracts'
 import { homeFrom, homeLayout, type HomeLayout } from '@agentproto/contracts/agent'
 import type { GatewayConfig, ManifestProblem } from '@agentproto/manifest'
+import { clusterOver, fleetSettings, type FleetSettings } from './fleet-settings.js'
 import type { GatewayOptions, KeeperOptions } from './gateway-options.js'
 
 /** The options of a gateway, with what every part of it needs. */
-export interface Settings extends Omit<GatewayOptions, 'keeper' | 'defaults'> {
+export interface Settings extends Omit<GatewayOptions, 'keeper' | 'defaults' | 'cluster'> {
+  /** Absent for a gateway that belongs to no fleet. */
+  readonly fleet?: FleetSettings
   readonly keeper: Required<KeeperOptions>
   readonly clock: Clock
   readonly layout: HomeLayout
@@ -24,9 +27,10 @@ export async function settingsOf({ defaults = {}, ...given }: GatewayOptions): P
   const { clock = systemClock } = given
   const layout = layoutOf(given)
   const inMemory = given.store === 'memory'
-  const options = inMemory ? given : await withConfig(given, layout.config)
+  const { cluster = {}, ...options } = inMemory ? given : await withConfig(given, layout.config)
+  const fleet = fleetSettings(cluster, layout)
   const keeper = { enabled: defaults.keeper ?? false, orphanMs: ORPHAN_MS, ...keeperOptions(options.keeper) }
-  return { ...options, keeper, clock, layout, inMemory, address: {} }
+  return { ...options, ...defined({ fleet }), keeper, clock, layout, inMemory, address: {} }
 }
 
 const keeperOptions = (given: GatewayOptions['keeper']): KeeperOptions =>
@@ -39,7 +43,7 @@ export const layoutOf = ({ home, env = process.env }: Pick<GatewayOptions, 'home
 /** Without such a file, its parser is not loaded. */
 async function withConfig(options: GatewayOptions, path: string): Promise<GatewayOptions> {
   if (!existsSync(path)) return options
-  const { sessions, limits, executables, log, checkpoints, notify, keeper, ...config } = await readConfig(path)
+  const { sessions, limits, executables, log, checkpoints, notify, keeper, cluster, ...config } = await readConfig(path)
   return {
     ...config,
     ...options,
@@ -49,6 +53,7 @@ async function withConfig(options: GatewayOptions, path: string): Promise<Gatewa
     notify: { ...notify, ...options.notify },
     checkpoints: { ...checkpoints, ...options.checkpoints },
     executables: { ...executables, ...options.executables },
+    cluster: clusterOver(cluster, options.cluster),
     keeper: { ...keeperOptions(keeper), ...keeperOptions(options.keeper) },
   }
 }

@@ -130,10 +130,12 @@ class Registry implements SessionRegistry {
   }
 
   async load(): Promise<void> {
-    const { store, onProblem, config } = this.#options
-    const { sessions, problems } = await store.load()
+    const { store, onProblem, config, hostId } = this.#options
+    const { sessions: stored, problems } = await store.load()
     for (const problem of problems) onProblem(problem)
-    for (const stored of sessions) this.#sessions.put(stored)
+    // The machine may have another name now, or one of a fleet.
+    const sessions = stored.map((each) => ({ ...each, session: { ...each.session, hostId } }))
+    for (const each of sessions) this.#sessions.put(each)
     await this.#ledger.open()
     const host = { ...this.#options, ledger: this.#ledger, sessions: this.#sessions }
     await goOnAfter(sessions, { ...host, keep: (session) => this.#saver.save(session) })

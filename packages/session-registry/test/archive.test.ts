@@ -107,6 +107,7 @@ test('a session that is exported as JSON Lines or JSON can be imported elsewhere
       resumable: false,
       turnCount: 1,
       label: 'hello',
+      hostId: 'elsewhere',
       imported: { id, hostId: 'test' },
     })
     expect(await allEvents(other, id)).toEqual(await allEvents(registry, id))

@@ -4,6 +4,7 @@ import type { DaemonRecord } from '@agentproto/contracts/agent'
 import type { TlsOptions } from '@agentproto/runtime'
 import type { Define } from '../cli-command.js'
 import { print, warn, type CliContext } from '../cli-context.js'
+import { addClusterOptions, clusterArgs, type ClusterFlags, clusterOf } from '../cluster-options.js'
 import { toPort } from '../command-definition.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { startDaemon } from '../daemon/daemon-start.js'
@@ -14,6 +15,7 @@ Examples:
   $ agentproto serve                   in this terminal, until Ctrl-C
   $ agentproto serve --detach          in the background, until: agentproto stop
   $ agentproto serve --port 0          on a free port; the other commands find it
+  $ agentproto serve --cluster nats://10.0.0.5:4222 --host-name laptop   as one of a fleet
 
 It prints its address on stdout when it answers. A home has one gateway, which the other commands start when they need
 it. The default port is that of config.json, else 7646, else a free one.
@@ -21,7 +23,7 @@ it. The default port is that of config.json, else 7646, else a free one.
 Ctrl-C, or agentproto stop, ends it and its agents. Ctrl-\\, or agentproto stop --keep-agents, ends it and leaves its agents
 to the next gateway; so does a crash. agentproto restart starts it again here, while its agents go on.`
 
-interface ServeOptions {
+interface ServeOptions extends ClusterFlags {
   readonly detach?: boolean
   readonly port?: number
   readonly host?: string
@@ -32,15 +34,17 @@ interface ServeOptions {
 }
 
 export const define: Define = (command) =>
-  command
-    .description('run the gateway of this home')
-    .option('-d, --detach', 'run in the background')
-    .option('--port <port>', 'port to listen on; 0 picks a free one', toPort)
-    .option('--host <host>', 'address to listen on (default: that of config.json, else 127.0.0.1)')
-    .option('--allow-remote', 'allow a --host that other machines can reach')
-    .option('--tls-cert <file>', 'PEM certificate; with --tls-key it serves https')
-    .option('--tls-key <file>', 'PEM key of the certificate')
-    .option('--tls-client-ca <file>', 'PEM certificate of a CA that must have signed the certificates of clients')
+  addClusterOptions(
+    command
+      .description('run the gateway of this home')
+      .option('-d, --detach', 'run in the background')
+      .option('--port <port>', 'port to listen on; 0 picks a free one', toPort)
+      .option('--host <host>', 'address to listen on (default: that of config.json, else 127.0.0.1)')
+      .option('--allow-remote', 'allow a --host that other machines can reach')
+      .option('--tls-cert <file>', 'PEM certificate; with --tls-key it serves https')
+      .option('--tls-key <file>', 'PEM key of the certificate')
+      .option('--tls-client-ca <file>', 'PEM certificate of a CA that must have signed the certificates of clients'),
+  )
     .addHelpText('after', HELP)
     .run((context, options: ServeOptions) => (options.detach === true ? serveDetached : serve)(context, options))
 
@@ -65,6 +69,7 @@ async function serve(context: CliContext, { host, port, allowRemote, ...options 
   const gateway = await createGateway({
     cwd: context.cwd,
     defaults: { keeper: true },
+    ...defined({ cluster: clusterOf(context.cwd, options) }),
     // As it was called: beside an npm link stands the name that agents can call.
     ...defined({ bin: process.argv[1] }),
     onProblem: (problem) => warn(context, problem),
@@ -102,6 +107,7 @@ function argsOf(context: CliContext, { host, port, allowRemote, ...options }: Se
   return [
     ...Object.entries(values).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
     ...(allowRemote === true ? ['--allow-remote'] : []),
+    ...clusterArgs(context.cwd, options),
   ]
 }
 

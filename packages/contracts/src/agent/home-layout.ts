@@ -27,6 +27,8 @@ export function homeLayout(root: string) {
     secrets: at('secrets.json'),
     /** Socket and secret of the keeper. */
     keeper: at('keeper'),
+    /** The key that the gateways of a fleet share. */
+    fleetKey: at('fleet.key'),
     /** What sandboxes of running agents need, one folder per session. */
     sandboxes: at('sandboxes'),
     crashBundles: at('crash-bundles'),

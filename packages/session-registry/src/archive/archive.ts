@@ -37,7 +37,7 @@ import type { SessionHost } from '../session-host.js'
 
 export interface ArchiveHost extends Pick<
   SessionHost,
-  'logs' | 'store' | 'clock' | 'newId' | 'redact' | 'keep' | 'onProblem'
+  'logs' | 'store' | 'clock' | 'newId' | 'hostId' | 'redact' | 'keep' | 'onProblem'
 > {
   readonly sessions: SessionCache
   readonly forget: (id: string, by: Principal) => Promise<Forgotten>
@@ -137,10 +137,10 @@ export class Archive implements SessionArchive {
   }
 
   async import(text: AsyncIterable<string>): Promise<Session> {
-    const { sessions, store, logs, newId, redact } = this.#host
+    const { sessions, store, logs, newId, hostId, redact } = this.#host
     const isTaken = (id: string): boolean => sessions.descriptor(id) !== undefined
     const now = this.#now()
-    const stored = await importSession(text, { logs, newId, isTaken, now, ...defined({ redact }) })
+    const stored = await importSession(text, { logs, newId, hostId, isTaken, now, ...defined({ redact }) })
     await store.save(stored)
     sessions.put(stored)
     return stored.session

@@ -28,6 +28,8 @@ import { SessionRebuild } from './session-rebuild.js'
 export interface ImportHost {
   readonly logs: EventStore
   readonly newId: NewId
+  /** Of this host. */
+  readonly hostId: string
   readonly isTaken: (id: string) => boolean
   /** ISO-8601. */
   readonly now: string
@@ -43,7 +45,7 @@ export async function importSession(text: AsyncIterable<string>, host: ImportHos
   const { log } = await host.logs.open(id)
   try {
     if (log.lastSeq > 0) throw new AgentprotoError('storage_corrupt', 'A log without a record has the new id')
-    const rebuild = new SessionRebuild(sessionOf(head.session, id, host.now))
+    const rebuild = new SessionRebuild(sessionOf(head.session, id, host))
     await copy(events, new Writer(log, id, host.redact), rebuild)
     return { version: 1, session: ended(rebuild), turns: rebuild.turns.all.slice(-50), requests: [], spawn: {} }
   } catch (error) {
@@ -62,10 +64,9 @@ function freeId(given: unknown, { isTaken, newId }: ImportHost): string {
 }
 
 /** What is used of a session that ran elsewhere. */
-function sessionOf(given: Json, id: string, now: string): Session {
+function sessionOf(given: Json, id: string, { now, hostId }: Pick<ImportHost, 'now' | 'hostId'>): Session {
   const text = (key: string): string | undefined => asString(given[key])?.slice(0, MAX_NAME)
   const startedAt = Date.parse(text('startedAt') ?? now)
-  const hostId = text('hostId') || 'unknown'
   const request = defined({ adapter: text('adapterSlug') || 'unknown', label: text('label'), title: text('title') })
   const creation = { id, now: Number.isNaN(startedAt) ? now : new Date(startedAt).toISOString(), hostId }
   return {
@@ -75,7 +76,7 @@ function sessionOf(given: Json, id: string, now: string): Session {
     cwd: text('cwd') || '/',
     lastActiveAt: now,
     warnings: [],
-    imported: { at: now, id: text('id') || id, hostId },
+    imported: { at: now, id: text('id') || id, hostId: text('hostId') || 'unknown' },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CommandResult, Define } from '../../cli-command.js'
+import type { CommandFiles, CommandResult, Define } from '../../cli-command.js'
 import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
@@ -14,6 +14,11 @@ export const define: Define = (command) =>
     .json()
     .examples('hosts', 'hosts --watch', 'hosts --json')
     .run(show)
+
+/** Without a further word, `hosts` is the list. */
+export const runsAlone = true
+
+export const children: CommandFiles = { key: () => import('./key.js') }
 
 async function show(context: CliContext, options: HostsOptions): Promise<CommandResult | void> {
   const { json, watch } = options

@@ -31,6 +31,12 @@ const nextAfter = count.describe('Pass it as `after` to get the next page')
 export const session = of<Session>(z.unknown())
 export const event = of<SessionEvent>(z.unknown())
 
+/** Of an answer that is put together from those of all hosts. */
+export const unanswered = z
+  .array(z.object({ host: z.string(), problem: z.string() }))
+  .optional()
+  .describe('Hosts that did not answer, so that what they have is missing; absent for none')
+
 export const acknowledged = z.object({ ok: z.boolean(), id: z.string() })
 
 const forgottenSession = z.object({
@@ -152,7 +158,7 @@ export const agentRequest = z.object({
 /** A request as a resource of its session. */
 export type SessionRequest = ValueOf<typeof agentRequest>
 export const agentRequests = z.object({ requests: z.array(agentRequest) })
-export const requestPage = z.object({ requests: z.array(agentRequest), nextCursor })
+export const requestPage = z.object({ requests: z.array(agentRequest), nextCursor, unanswered })
 export type RequestPage = ValueOf<typeof requestPage>
 
 export const rule = z.object({
@@ -183,6 +189,7 @@ export const allRules = z.object({
     .array(z.object({ workspaceSlug: z.string(), problem: z.string() }))
     .optional()
     .describe('Workspaces whose rules could not be read'),
+  unanswered,
 })
 /** The rules of all workspaces, then those of the sessions, newest first. */
 export type AllRules = ValueOf<typeof allRules>
@@ -209,6 +216,7 @@ export const searchResult = z.object({
   /** Present if the limit or the time was reached before all sessions were searched. */
   nextCursor,
   unreadable: z.array(unreadableEvents).optional().describe('Sessions with events that can no longer be read'),
+  unanswered,
 })
 export type SearchResult = ValueOf<typeof searchResult>
 
@@ -223,6 +231,7 @@ export const pruned = z.object({
       ...forgottenSession.shape,
     }),
   ),
+  unanswered,
 })
 export type PruneResult = ValueOf<typeof pruned>
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Cost, Usage } from '../usage.js'
+import { unanswered } from './session-responses.js'
 import { of, type ValueOf } from './value-of.js'
 
 // Budgets and loop limits that a caller sets, and the usage that the gateway reports.
@@ -73,6 +74,7 @@ export const usageReport = z.object({
   by: z.enum(USAGE_GROUPS),
   rows: z.array(usageRow),
   total: usage,
+  unanswered,
 })
 export type UsageReport = ValueOf<typeof usageReport>
 export type UsageReportRow = UsageReport['rows'][number]

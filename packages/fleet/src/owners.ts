@@ -1,0 +1,42 @@
+import type { FleetView } from './fleet-services-options.js'
+
+/** Sessions that another host has just created here, which the copy of the directory may not have yet. */
+const MAX_RECENT = 1_000
+
+/** Whose a session is. */
+export class Owners {
+  readonly #host: string
+  readonly #view: FleetView
+  readonly #recent = new Map<string, string>()
+
+  constructor({ host, view }: { readonly host: string; readonly view: FleetView }) {
+    this.#host = host
+    this.#view = view
+  }
+
+  /** Another host; undefined for a session of this host, and for one that is not known: then this host says so. */
+  otherOf(id: string): string | undefined {
+    const owner = this.#view.session(id)?.owner ?? this.#recent.get(id)
+    return owner === this.#host ? undefined : owner
+  }
+
+  /** A call to that host has created the session. */
+  created(id: string, host: string): void {
+    if (this.#recent.size >= MAX_RECENT) for (const oldest of [...this.#recent.keys()].slice(0, 1)) this.#recent.delete(oldest)
+    this.#recent.set(id, host)
+  }
+
+  forgotten(id: string): void {
+    this.#recent.delete(id)
+  }
+
+  /** All other hosts. */
+  get others(): readonly string[] {
+    return this.#view.hosts().filter((host) => host !== this.#host)
+  }
+
+  /** Whether there is no other host, and no session of one. */
+  get isAlone(): boolean {
+    return this.others.length === 0 && this.#recent.size === 0
+  }
+}

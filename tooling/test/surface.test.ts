@@ -168,7 +168,7 @@ test('what each package exports', () => {
     @agentproto/fleet
       Answerer AnswererOptions CallOptions Caller CallerOptions Cluster FleetOptions FleetServices
       FleetServicesOptions FleetView HostRecord LogOfAll SessionRecord SharedServices createFleetKey
-      openCluster readFleetKey
+      fleetServices openCluster readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

@@ -1,4 +1,11 @@
-import { type Cost, defined, isAgentprotoError, type SessionRequest, type TokenUsage, type Usage } from '@agentproto/contracts'
+import {
+  type Cost,
+  defined,
+  isAgentprotoError,
+  type SessionRequest,
+  type TokenUsage,
+  type Usage,
+} from '@agentproto/contracts'
 import {
   type AllRules,
   BOUNDS,

@@ -15,7 +15,7 @@ const KEY = /^[A-Za-z0-9_-]{43}\n?$/
  * @param path Absolute
  * @throws `invalid_request` if there is no such file, if others may read it, or if it has no key
  */
-export function readFleetKey(path: string): Uint8Array {
+export async function readFleetKey(path: string): Promise<Uint8Array> {
   const text = readPrivate({ what: 'fleet key', path }).toString('latin1')
   if (KEY.test(text)) return new Uint8Array(Buffer.from(text.trim(), 'base64url'))
   // The message never has the text: it may be a key with a typing error.

@@ -4,7 +4,7 @@ import { type Answers, askAll } from './asked-of-all.js'
 import { fromCursor, type SearchPlaces, toCursor } from './search-cursor.js'
 
 /** Hits of a page that names no limit. */
-const DEFAULT_HITS = 50
+const DEFAULT_HITS = 20
 
 export interface FleetSearch {
   readonly host: string
@@ -48,7 +48,10 @@ interface Rest {
   readonly startedAt: FleetSearch['startedAt']
 }
 
-function resultOf({ answers, unanswered = [] }: Answers<SearchResult>, { next, missing, startedAt }: Rest): SearchResult {
+function resultOf(
+  { answers, unanswered = [] }: Answers<SearchResult>,
+  { next, missing, startedAt }: Rest,
+): SearchResult {
   const hits = answers.flatMap(({ answer }) => answer.hits)
   const unreadable = answers.flatMap(({ answer }) => answer.unreadable ?? []).slice(0, ARCHIVE_BOUNDS.searchUnreadable)
   const silent = [...unanswered, ...missing.map((host) => ({ host, problem: 'host_not_found' }))]

@@ -40,9 +40,24 @@ export function fleetServices(options: FleetServicesOptions): FleetServices {
   }
 }
 
-function sessionsOf(fleet: Fleet): SessionService {
-  const { host: self, own, calls, owners, view, log, place } = fleet
-  const { sessions } = own
+const sessionsOf = (fleet: Fleet): SessionService => ({
+  ...starts(fleet),
+  ...acts(fleet),
+  ...reads(fleet),
+  ...logs(fleet),
+  ...lists(fleet),
+})
+
+type Part<M extends keyof SessionService> = Pick<SessionService, M>
+
+function starts(fleet: Fleet): Part<'spawn' | 'fork'> {
+  const {
+    host: self,
+    own: { sessions },
+    calls,
+    owners,
+    place,
+  } = fleet
   const otherOf = (id: string): string | undefined => owners.otherOf(id)
   return {
     async spawn(request, by) {
@@ -52,41 +67,31 @@ function sessionsOf(fleet: Fleet): SessionService {
       owners.created(session.id, host)
       return session
     },
-    list: async (filter = {}, within) =>
-      owners.isAlone ? sessions.list(filter, within) : listPage(await allSessions(fleet, filter, within), filter),
-    async get(id, within) {
+    async fork(id, request, by) {
       const host = otherOf(id)
-      if (host === undefined) return sessions.get(id, within)
-      if (view.isReachable(host)) {
-        try {
-          return shown(fleet, await calls.value(host, 'sessions.get', [id, within]), host)
-        } catch (thrown) {
-          if (!isUnreachable(thrown)) throw thrown
-        }
-      }
-      const session = copied(fleet, id, within)
-      if (session === undefined) throw notFound(id)
-      return session
+      if (host === undefined) return sessions.fork(id, request, by)
+      const session = await calls.value(host, 'sessions.fork', [id, request], { by })
+      owners.created(session.id, host)
+      return shown(fleet, session, host)
     },
+  }
+}
+
+function acts(
+  fleet: Fleet,
+): Part<'prompt' | 'resume' | 'configure' | 'rename' | 'interrupt' | 'kill' | 'forget' | 'answer'> {
+  const {
+    own: { sessions },
+    calls,
+    owners,
+  } = fleet
+  const otherOf = (id: string): string | undefined => owners.otherOf(id)
+  return {
     async prompt(id, request, by) {
       const host = otherOf(id)
       return host === undefined
         ? sessions.prompt(id, request, by)
         : calls.value(host, 'sessions.prompt', [id, request], { by })
-    },
-    async waitTurn(id, turn, signal) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.waitTurn(id, turn, signal)
-        : calls.value(host, 'sessions.waitTurn', [id, turn], { signal })
-    },
-    async turns(id, query) {
-      const host = otherOf(id)
-      return host === undefined ? sessions.turns(id, query) : calls.value(host, 'sessions.turns', [id, query])
-    },
-    async turn(id, turn) {
-      const host = otherOf(id)
-      return host === undefined ? sessions.turn(id, turn) : calls.value(host, 'sessions.turn', [id, turn])
     },
     async resume(id, request, by) {
       const host = otherOf(id)
@@ -106,13 +111,6 @@ function sessionsOf(fleet: Fleet): SessionService {
         ? sessions.rename(id, request, by)
         : shown(fleet, await calls.value(host, 'sessions.rename', [id, request], { by }), host)
     },
-    async fork(id, request, by) {
-      const host = otherOf(id)
-      if (host === undefined) return sessions.fork(id, request, by)
-      const session = await calls.value(host, 'sessions.fork', [id, request], { by })
-      owners.created(session.id, host)
-      return shown(fleet, session, host)
-    },
     async interrupt(id, by, request) {
       const host = otherOf(id)
       return host === undefined
@@ -122,7 +120,8 @@ function sessionsOf(fleet: Fleet): SessionService {
     async kill(id, by, reason) {
       const host = otherOf(id)
       if (host === undefined) return sessions.kill(id, by, reason)
-      if (typeof reason === 'object') throw new AgentprotoError('forbidden', 'A hook ends only sessions of its own host')
+      if (typeof reason === 'object')
+        throw new AgentprotoError('forbidden', 'A hook ends only sessions of its own host')
       return calls.value(host, 'sessions.kill', [id, reason], { by })
     },
     async forget(id, by) {
@@ -132,10 +131,74 @@ function sessionsOf(fleet: Fleet): SessionService {
       owners.forgotten(id)
       return forgotten
     },
+    async answer(which, answer, by) {
+      const host = otherOf(which.id)
+      return host === undefined
+        ? sessions.answer(which, answer, by)
+        : calls.value(host, 'sessions.answer', [which, answer], { by })
+    },
+  }
+}
+
+function reads(fleet: Fleet): Part<'get' | 'waitTurn' | 'turns' | 'turn' | 'output' | 'requests'> {
+  const {
+    own: { sessions },
+    calls,
+    owners,
+    view,
+  } = fleet
+  const otherOf = (id: string): string | undefined => owners.otherOf(id)
+  return {
+    async get(id, within) {
+      const host = otherOf(id)
+      if (host === undefined) return sessions.get(id, within)
+      if (view.isReachable(host)) {
+        try {
+          return shown(fleet, await calls.value(host, 'sessions.get', [id, within]), host)
+        } catch (thrown) {
+          if (!isUnreachable(thrown)) throw thrown
+        }
+      }
+      const session = copied(fleet, id, within)
+      if (session === undefined) throw notFound(id)
+      return session
+    },
+    async waitTurn(id, turn, signal) {
+      const host = otherOf(id)
+      return host === undefined
+        ? sessions.waitTurn(id, turn, signal)
+        : calls.value(host, 'sessions.waitTurn', [id, turn], { signal })
+    },
+    async turns(id, query) {
+      const host = otherOf(id)
+      return host === undefined ? sessions.turns(id, query) : calls.value(host, 'sessions.turns', [id, query])
+    },
+    async turn(id, turn) {
+      const host = otherOf(id)
+      return host === undefined ? sessions.turn(id, turn) : calls.value(host, 'sessions.turn', [id, turn])
+    },
     async output(id, lastN) {
       const host = otherOf(id)
       return host === undefined ? sessions.output(id, lastN) : calls.value(host, 'sessions.output', [id, lastN])
     },
+    async requests(id) {
+      const host = otherOf(id)
+      return host === undefined ? sessions.requests(id) : calls.value(host, 'sessions.requests', [id])
+    },
+  }
+}
+
+/** Of a session whose host is away the fleet's log is read. */
+function logs(fleet: Fleet): Part<'events' | 'follow' | 'followOutput'> {
+  const {
+    own: { sessions },
+    calls,
+    owners,
+    view,
+    log,
+  } = fleet
+  const otherOf = (id: string): string | undefined => owners.otherOf(id)
+  return {
     async events(id, after, limit) {
       const host = otherOf(id)
       if (host === undefined) return sessions.events(id, after, limit)
@@ -167,10 +230,20 @@ function sessionsOf(fleet: Fleet): SessionService {
         ? sessions.followOutput(id, cursor)
         : calls.reader(host, 'sessions.followOutput', [id, cursor])
     },
-    async requests(id) {
-      const host = otherOf(id)
-      return host === undefined ? sessions.requests(id) : calls.value(host, 'sessions.requests', [id])
-    },
+  }
+}
+
+function lists(fleet: Fleet): Part<'list' | 'waiting' | 'watch'> {
+  const {
+    host: self,
+    own: { sessions },
+    calls,
+    owners,
+    view,
+  } = fleet
+  return {
+    list: async (filter = {}, within) =>
+      owners.isAlone ? sessions.list(filter, within) : listPage(await allSessions(fleet, filter, within), filter),
     async waiting(query = {}, within) {
       if (owners.isAlone) return sessions.waiting(query, within)
       const answer = () => sessions.waiting(query, within)
@@ -178,12 +251,6 @@ function sessionsOf(fleet: Fleet): SessionService {
         calls.value(host, 'sessions.waiting', [query, within]),
       )
       return mergeWaiting(asked, query)
-    },
-    async answer(which, answer, by) {
-      const host = otherOf(which.id)
-      return host === undefined
-        ? sessions.answer(which, answer, by)
-        : calls.value(host, 'sessions.answer', [which, answer], { by })
     },
     watch: (within) =>
       mergedWatch({ host: self, view, own: sessions.watch(within), within, shown: (id) => copied(fleet, id, within) }),
@@ -350,4 +417,7 @@ function shown({ view }: Fleet, session: Session, host: string): Session {
 }
 
 const notFound = (id: string): AgentprotoError =>
-  new AgentprotoError('session_not_found', 'There is no such session', { given: id })
+  new AgentprotoError('session_not_found', 'There is no such session', {
+    given: id,
+    hint: 'Run `agentproto sessions` to see the ids',
+  })

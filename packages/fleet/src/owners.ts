@@ -22,7 +22,8 @@ export class Owners {
 
   /** A call to that host has created the session. */
   created(id: string, host: string): void {
-    if (this.#recent.size >= MAX_RECENT) for (const oldest of [...this.#recent.keys()].slice(0, 1)) this.#recent.delete(oldest)
+    if (this.#recent.size >= MAX_RECENT)
+      for (const oldest of [...this.#recent.keys()].slice(0, 1)) this.#recent.delete(oldest)
     this.#recent.set(id, host)
   }
 

@@ -12,7 +12,11 @@ const NO_WORKSPACE = 'default'
  * Whether the record of a session of any host lies within bounds, as its own host decides it; what cannot be decided is outside.
  * @param find Knows the others of its line
  */
-export function isWithin(session: Line, bounds: SessionBounds | undefined, find: (id: string) => Line | undefined): boolean {
+export function isWithin(
+  session: Line,
+  bounds: SessionBounds | undefined,
+  find: (id: string) => Line | undefined,
+): boolean {
   if (bounds === undefined) return true
   const { under, itself = false } = bounds
   if (!isInWorkspaces(session, bounds)) return false

@@ -166,9 +166,10 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
     @agentproto/fleet
-      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster FleetOptions FleetServices
-      FleetServicesOptions FleetView HostRecord LogOfAll SessionRecord SharedServices createFleetKey
-      fleetServices openCluster readFleetKey
+      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster FleetLog FleetLogOptions
+      FleetOptions FleetServices FleetServicesOptions FleetView Follow HostRecord LogLimits LogOfAll
+      LogPublisher LogPublisherOptions LogStreamOptions Publication PublicationEnd SessionRecord
+      SharedServices createFleetKey fleetServices openCluster openLogStream readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

@@ -167,9 +167,11 @@ test('what each package exports', () => {
       programFolders secretVariables
     @agentproto/fleet
       Answerer AnswererOptions CallOptions Caller CallerOptions Cluster FleetLog FleetLogOptions
-      FleetOptions FleetServices FleetServicesOptions FleetView Follow HostRecord LogLimits LogOfAll
-      LogPublisher LogPublisherOptions LogStreamOptions Publication PublicationEnd SessionRecord
-      SharedServices createFleetKey fleetServices openCluster openLogStream readFleetKey
+      FleetOptions FleetServices FleetServicesOptions FleetView Follow HostDetails HostDirectory
+      HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes LogLimits LogOfAll LogPublisher
+      LogPublisherOptions LogStreamOptions Publication PublicationEnd SessionDirectory
+      SessionDirectoryOptions SessionRecord SharedServices createFleetKey fleetServices openCluster
+      openLogStream readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

@@ -21,6 +21,8 @@ export interface FleetOptions {
    */
   readonly leaseMs?: number
   readonly clock: Clock
+  /** Milliseconds of a clock that no one can set. Default: of Node. */
+  readonly monotonic?: () => number
   /** Called with problems that are no call's error. */
   readonly onProblem: (problem: string) => void
 }

@@ -1,6 +1,11 @@
 // The contract of `@agentproto/fleet`: every export is named here.
 export type { FleetOptions } from './fleet-options.js'
-export type { HostRecord, SessionRecord } from './directory-records.js'
+export type { HostDetails, HostRecord, SessionRecord } from './directory-records.js'
+export { HostDirectory } from './host-directory.js'
+export type { HostDirectoryOptions, HostListener, KnownHost } from './host-directory.js'
+export { SessionDirectory } from './session-directory.js'
+export type { SessionDirectoryOptions } from './session-directory.js'
+export type { LeaseTimes } from './lease.js'
 export { openCluster } from './cluster.js'
 export type { Cluster } from './cluster.js'
 export { createFleetKey, readFleetKey } from './fleet-key.js'

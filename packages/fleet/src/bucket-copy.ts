@@ -1,0 +1,259 @@
+import type { Clock } from '@agentproto/contracts'
+import { AckPolicy, type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
+import { createInbox, nanos, type NatsConnection } from '@nats-io/transport-node'
+import { type Bucket, isRemoval } from './bucket.js'
+import { Backoff } from './backoff.js'
+
+export interface CopyOptions<T> {
+  readonly nats: NatsConnection
+  readonly bucket: Bucket
+  readonly clock: Clock
+  /** A server that sends nothing for twice as long is not listened to any more, in milliseconds. */
+  readonly idleMs: number
+  /** How many keys are kept; more are reported and left out. */
+  readonly maxKeys: number
+  /** Undefined for what is not a record. */
+  readonly parse: (key: string, value: Uint8Array) => T | undefined
+  /** After each change of the copy; the record is absent when its key was removed. */
+  readonly onChange: (key: string, record: T | undefined, heard: Heard) => void
+  readonly onProblem: (problem: string) => void
+}
+
+/** How a record came into the copy. */
+export interface Heard {
+  readonly revision: number
+  /** It was there when the copy was read from the beginning; it can be old. */
+  readonly isListed: boolean
+  /** When the server stored it, in milliseconds since the epoch, by the clock of the server. */
+  readonly storedAt: number
+}
+
+interface Entry extends Heard {
+  readonly listing: number
+}
+
+/**
+ * A copy of a bucket that follows its changes. After each loss of contact the whole bucket is listed again, so that nothing
+ * is missed: neither a change nor a removal of which no mark is left.
+ */
+export class BucketCopy<T> {
+  /** Resolves when the bucket was listed for the first time. */
+  readonly ready: Promise<void>
+  readonly #options: CopyOptions<T>
+  readonly #entries = new Map<string, Entry>()
+  readonly #records = new Map<string, T>()
+  readonly #backoff: Backoff
+  #listing = 0
+  #isComplete = false
+  readonly #closing = new AbortController()
+  #follow: Follow | undefined
+  #lastProblem: string | undefined
+  #becomeReady: () => void = () => {}
+
+  constructor(options: CopyOptions<T>) {
+    this.#options = options
+    this.#backoff = new Backoff(options.clock)
+    this.ready = new Promise((resolve) => (this.#becomeReady = resolve))
+    void this.#watchConnection()
+    this.#start()
+  }
+
+  /** The records by key. It changes. */
+  get records(): ReadonlyMap<string, T> {
+    return this.#records
+  }
+
+  /** Whether every change so far is here, as far as is known. */
+  get isCurrent(): boolean {
+    return this.#isComplete && !this.#closing.signal.aborted
+  }
+
+  /** The revision of a record; 0 when there is none. */
+  revision(key: string): number {
+    return this.#entries.get(key)?.revision ?? 0
+  }
+
+  /** What this host has written itself is in its copy at once. */
+  written(key: string, record: T | undefined, revision: number): void {
+    this.#apply(key, record, { revision, isListed: false, storedAt: this.#options.clock.now() })
+  }
+
+  close(): void {
+    this.#closing.abort()
+    this.#follow?.stop()
+    this.#becomeReady()
+  }
+
+  /** A server that comes back, or another one, may have a consumer no more. */
+  async #watchConnection(): Promise<void> {
+    for await (const { type } of this.#options.nats.status()) {
+      if (this.#closing.signal.aborted) return
+      if (type === 'disconnect') this.#isComplete = false
+      if (type === 'reconnect') this.#restart()
+    }
+  }
+
+  #restart(): void {
+    this.#follow?.stop()
+    this.#start()
+  }
+
+  #start(): void {
+    if (this.#closing.signal.aborted) return
+    this.#isComplete = false
+    this.#listing += 1
+    const follow = new Follow(this.#options, {
+      onMessage: (message, isListed) => this.#read(message, isListed),
+      onListed: () => this.#listed(),
+      onLost: (reason) => this.#lost(follow, reason),
+    })
+    this.#follow = follow
+  }
+
+  #lost(follow: Follow, reason: string): void {
+    if (this.#closing.signal.aborted || follow !== this.#follow) return
+    this.#isComplete = false
+    if (reason !== this.#lastProblem)
+      this.#options.onProblem(`The copy of ${this.#options.bucket.stream} is read again: ${reason}`)
+    this.#lastProblem = reason
+    void this.#backoff.wait(this.#closing.signal).then(() => {
+      if (follow === this.#follow) this.#restart()
+    })
+  }
+
+  #read(message: JsMsg, isListed: boolean): void {
+    const { bucket, parse, onProblem } = this.#options
+    const key = bucket.keyOf(message.subject)
+    const heard = { revision: message.seq, isListed, storedAt: Math.floor(message.info.timestampNanos / 1e6) }
+    if (isRemoval(message.headers)) return this.#apply(key, undefined, heard)
+    const record = parse(key, message.data)
+    if (record === undefined)
+      onProblem(`${bucket.stream} has something for ${key.slice(0, 80)} that is not a record; it is ignored.`)
+    this.#apply(key, record, heard)
+  }
+
+  #apply(key: string, record: T | undefined, heard: Heard): void {
+    const known = this.#entries.get(key)
+    if (known?.listing === this.#listing && known.revision >= heard.revision) return
+    if (record === undefined) this.#entries.delete(key)
+    else if (known === undefined && this.#entries.size >= this.#options.maxKeys) return this.#leaveOut(key)
+    else this.#entries.set(key, { ...heard, listing: this.#listing })
+    if (known?.revision === heard.revision && known.storedAt === heard.storedAt) return
+    if (record === undefined) this.#records.delete(key)
+    else this.#records.set(key, record)
+    if (record !== undefined || known !== undefined) this.#options.onChange(key, record, heard)
+  }
+
+  #leaveOut(key: string): void {
+    const { bucket, maxKeys, onProblem } = this.#options
+    onProblem(`${bucket.stream} has more than ${maxKeys} keys; ${key} is left out.`)
+  }
+
+  /** What was not listed is gone. */
+  #listed(): void {
+    if (this.#isComplete) return
+    for (const [key, entry] of this.#entries) {
+      if (entry.listing === this.#listing) continue
+      this.#entries.delete(key)
+      this.#records.delete(key)
+      this.#options.onChange(key, undefined, entry)
+    }
+    this.#isComplete = true
+    this.#lastProblem = undefined
+    this.#backoff.reset()
+    this.#becomeReady()
+  }
+}
+
+interface FollowEvents {
+  readonly onMessage: (message: JsMsg, isListed: boolean) => void
+  /** All that was there when it began was passed on. */
+  readonly onListed: () => void
+  readonly onLost: (reason: string) => void
+}
+
+/** One consumer of the bucket, from its first listing until something is missed. */
+class Follow {
+  readonly #options: Pick<CopyOptions<unknown>, 'bucket' | 'idleMs'>
+  readonly #events: FollowEvents
+  #messages: ConsumerMessages | undefined
+  #isStopped = false
+  #isListed = false
+  #delivered = 0
+
+  constructor(options: Pick<CopyOptions<unknown>, 'bucket' | 'idleMs'>, events: FollowEvents) {
+    this.#options = options
+    this.#events = events
+    void this.#run().catch((thrown: unknown) => this.#lose(thrown instanceof Error ? thrown.message : String(thrown)))
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    // The server removes the consumer when no one listens to it.
+    void this.#messages?.close()
+  }
+
+  async #run(): Promise<void> {
+    const { bucket, idleMs } = this.#options
+    const deliver = createInbox()
+    const idle = nanos(idleMs)
+    const bound = await bucket.client.consumers.getBoundPushConsumer({ deliver_subject: deliver, idle_heartbeat: idle })
+    // Listening comes first: a consumer that no one listens to sends nothing.
+    const messages = await bound.consume({ callback: (message) => this.#onMessage(message) })
+    this.#messages = messages
+    if (this.#isStopped) return this.stop()
+    void this.#watch(messages)
+    const { num_pending: pending } = await bucket.manager.consumers.add(bucket.stream, {
+      deliver_subject: deliver,
+      deliver_policy: DeliverPolicy.LastPerSubject,
+      filter_subject: bucket.subjects,
+      ack_policy: AckPolicy.None,
+      max_deliver: 1,
+      flow_control: true,
+      idle_heartbeat: idle,
+      inactive_threshold: nanos(30_000),
+      num_replicas: 1,
+      mem_storage: true,
+    })
+    if (pending === 0) this.#list()
+  }
+
+  #onMessage(message: JsMsg): void {
+    if (this.#isStopped) return
+    const { deliverySequence, pending } = message.info
+    if (deliverySequence !== this.#delivered + 1) return this.#lose('a message is missing')
+    this.#delivered = deliverySequence
+    this.#events.onMessage(message, !this.#isListed)
+    if (pending === 0) this.#list()
+  }
+
+  async #watch(messages: ConsumerMessages): Promise<void> {
+    for await (const status of messages.status()) {
+      if (this.#isStopped) return
+      // A message that was replaced while it waited is never sent, so that none may say that nothing is pending.
+      if (status.type === 'heartbeat' && status.lastConsumerSequence === this.#delivered) this.#list()
+      else if (status.type === 'heartbeat') this.#lose('a message is missing')
+      else if (LOST.has(status.type)) this.#lose(status.type.replaceAll('_', ' '))
+    }
+    this.#lose('the subscription has ended')
+  }
+
+  #list(): void {
+    if (this.#isListed || this.#isStopped) return
+    this.#isListed = true
+    this.#events.onListed()
+  }
+
+  #lose(reason: string): void {
+    if (this.#isStopped) return
+    this.stop()
+    this.#events.onLost(reason)
+  }
+}
+
+const LOST: ReadonlySet<string> = new Set([
+  'heartbeats_missed',
+  'consumer_deleted',
+  'consumer_not_found',
+  'stream_not_found',
+])

@@ -1,0 +1,178 @@
+import { Kvm } from '@nats-io/kv'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { needs } from '../../../tooling/needs.ts'
+import { openCluster } from '../src/cluster.ts'
+import { HOSTS_BUCKET } from '../src/subjects.ts'
+import { fleetOptions } from './support/fleet-options.ts'
+import { startNats } from './support/nats-servers.ts'
+import { FreezableClock, joinHost } from './support/test-host.ts'
+
+test('17.1 hosts see each other, with what each says of itself', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a, b] = await Promise.all([joinHost('a', [url]), joinHost('b', [url])])
+  await expect.poll(() => a.hosts.hosts().map(({ record }) => record.host)).toEqual(['a', 'b'])
+  expect(b.hosts.get('a')).toMatchObject({
+    isReachable: true,
+    isSelf: false,
+    record: { adapters: ['demo'], freeSessions: 10 },
+  })
+  expect(a.hosts.get('a')).toMatchObject({ isReachable: true, isSelf: true })
+  expect(a.hosts.term).toBeDefined()
+})
+
+test(
+  '17.6 a host that is not heard from is unreachable at once when its lease has passed, and reported',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const clock = new FreezableClock()
+    const [a, b] = await Promise.all([joinHost('a', [url], { clock }), joinHost('b', [url])])
+    await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+    const changed = vi.fn<(host: string) => void>()
+    b.hosts.listen({ changed })
+    clock.freeze()
+    await expect.poll(() => b.hosts.isReachable('a'), { timeout: 3_000 }).toBe(false)
+    expect(changed).toHaveBeenCalledWith('a')
+    expect(b.hosts.get('a')?.lastSeen).toBeLessThanOrEqual(Date.now() - 600)
+    clock.thaw()
+    await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+    expect(a.hosts.term).toBeDefined()
+  },
+)
+
+test('17.3 a host that was frozen has lost its lease before it acts', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const clock = new FreezableClock()
+  const { hosts } = await joinHost('a', [url], { clock, monotonic: clock.monotonic })
+  const before = hosts.term
+  clock.freeze()
+  clock.jump(10_000)
+  // No timer has run: the question itself compares the clocks.
+  expect(hosts.term).toBeUndefined()
+  const joined = vi.fn<(term: string) => void>()
+  const lost = vi.fn<() => void>()
+  hosts.listen({ joined, lost })
+  clock.thaw()
+  await expect.poll(() => hosts.term).toBeDefined()
+  expect(hosts.term).not.toBe(before)
+  expect(lost).toHaveBeenCalledOnce()
+  expect(joined).toHaveBeenCalledExactlyOnceWith(hosts.term)
+})
+
+test.each([
+  ['the monotonic clock stands still, as while a laptop sleeps', { wall: 10_000, monotonic: 0 }],
+  ['the wall clock is set back', { wall: -10_000, monotonic: 10_000 }],
+])('17.3 a lease ends also when %s', needs('nats-server'), async (_, passed) => {
+  const { url } = await startNats()
+  const clock = new FreezableClock()
+  let jumped = { wall: 0, monotonic: 0 }
+  const skewed = { now: () => Date.now() + jumped.wall, after: clock.after.bind(clock) }
+  const { hosts } = await joinHost('a', [url], { clock: skewed, monotonic: () => performance.now() + jumped.monotonic })
+  clock.freeze()
+  jumped = passed
+  expect(hosts.term).toBeUndefined()
+})
+
+test(
+  '17.3 a second gateway with the same host name is rejected, and the first keeps its lease',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { hosts } = await joinHost('a', [url])
+    const { term } = hosts
+    await expect(joinHost('a', [url])).rejects.toMatchObject({ code: 'host_name_in_use' })
+    expect(hosts.term).toBe(term)
+  },
+)
+
+test(
+  '17.3 a gateway that was killed gets its name back when its lease has ended; one that left, at once',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const clock = new FreezableClock()
+    const killed = await joinHost('a', [url], { clock })
+    clock.freeze()
+    await killed.cluster.close()
+    const begun = performance.now()
+    const next = await joinHost('a', [url])
+    await expect.poll(() => next.hosts.term, { timeout: 5_000 }).toBeDefined()
+    expect(performance.now() - begun).toBeGreaterThan(1_200)
+    await next.close()
+    const again = performance.now()
+    const last = await joinHost('a', [url])
+    expect(last.hosts.term).toBeDefined()
+    expect(performance.now() - again).toBeLessThan(600)
+  },
+)
+
+test('17.3 a host that left is gone for the others', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a, b] = await Promise.all([joinHost('a', [url]), joinHost('b', [url])])
+  await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+  await a.close()
+  await expect.poll(() => b.hosts.isReachable('a')).toBe(false)
+})
+
+test('17.3 a fleet with another lease is said', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  await joinHost('a', [url], { leaseMs: 900 })
+  await expect(joinHost('b', [url])).rejects.toMatchObject({
+    code: 'cluster_unsupported',
+    message: expect.stringContaining('same lease') as string,
+  })
+})
+
+test(
+  '17.3 an evicted host is out of its term, whatever it believes, and joins again in a new one',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const clock = new FreezableClock()
+    const [a, b] = await Promise.all([
+      joinHost('a', [url], { clock, monotonic: clock.monotonic }),
+      joinHost('b', [url]),
+    ])
+    await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+    const { term } = a.hosts
+    clock.freeze()
+    const begun = performance.now()
+    expect(await b.hosts.evict('a')).toBe(true)
+    expect(performance.now() - begun).toBeGreaterThan(1_500)
+    expect(a.hosts.term).toBeUndefined()
+    clock.thaw()
+    await expect.poll(() => a.hosts.term).toBeDefined()
+    expect(a.hosts.term).not.toBe(term)
+    expect(await b.hosts.evict('a')).toBe(false)
+  },
+)
+
+test('17.3 what is not a heartbeat is ignored, and said', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const { hosts, cluster, problems } = await joinHost('a', [url])
+  const bucket = await new Kvm(cluster.nats).open(HOSTS_BUCKET)
+  for (const [key, value] of Object.entries(CRAFTED)) await bucket.put(key, value)
+  await bucket.put('good', JSON.stringify({ ...hosts.get('a')?.record, host: 'good' }))
+  await expect.poll(() => hosts.get('good')).toBeDefined()
+  expect(hosts.hosts().map(({ record }) => record.host)).toEqual(['a', 'good'])
+  expect(problems.filter((problem) => problem.includes('not a record'))).toHaveLength(Object.keys(CRAFTED).length)
+})
+
+const CRAFTED = {
+  text: 'hello',
+  list: '[]',
+  other: '{"host":"a","run":"r","term":"t"}',
+  proto: '{"__proto__":{"host":"proto"},"host":"proto"}',
+  deep: `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+  large: JSON.stringify({ host: 'large', run: 'r'.repeat(400_000) }),
+}
+
+test('17.3 closing leaves no timer', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const before = timers()
+  const host = await joinHost('a', [url])
+  await host.close()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(timers()).toBeLessThanOrEqual(before)
+})

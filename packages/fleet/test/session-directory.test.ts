@@ -1,0 +1,290 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { needs } from '../../../tooling/needs.ts'
+import { SESSIONS_BUCKET } from '../src/subjects.ts'
+import { startNats, startNatsCluster } from './support/nats-servers.ts'
+import { FreezableClock, joinHost, type TestHost, testSession } from './support/test-host.ts'
+
+test('17.3 a claimed session is seen by all hosts, with its owner and epoch', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a, b] = await hostsOf(url, 'a', 'b')
+  expect(await a.sessions.claim(testSession('s1'))).toBe(1)
+  expect(a.sessions.mayWrite('s1')).toBe(true)
+  await expect
+    .poll(() => b.sessions.get('s1'))
+    .toMatchObject({ owner: 'a', epoch: 1, session: { id: 's1', state: 'idle' } })
+  expect(b.sessions.mayWrite('s1')).toBe(false)
+  expect(b.sessions.mayRun('s1')).toBe(false)
+  expect(b.sessions.isReachable('s1')).toBe(true)
+})
+
+test('17.3 of two hosts that claim one session, one has it', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const all = await hostsOf(url, 'a', 'b')
+  const claims = await Promise.allSettled(all.map(({ sessions }) => sessions.claim(testSession('s1'))))
+  expect(claims.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(claims.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'session_live' } })
+  expect(all.map(({ sessions }) => sessions.mayWrite('s1')).toSorted()).toEqual([false, true])
+  expect(all.flatMap(({ fenced }) => fenced)).toHaveLength(1)
+})
+
+test('17.3 changes are written at most some times a second, the latest last', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a, b] = await hostsOf(url, 'a', 'b')
+  await a.sessions.claim(testSession('s1'))
+  const before = await revisionOf(a, 's1')
+  for (let lastSeq = 1; lastSeq <= 1_000; lastSeq++) a.sessions.keep(testSession('s1', { lastSeq }))
+  await expect.poll(() => b.sessions.get('s1')?.session.lastSeq).toBe(1_000)
+  expect((await revisionOf(a, 's1')) - before).toBeLessThanOrEqual(2)
+})
+
+test('17.3 what a host reads of its sessions after a restart needs no write', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a] = await hostsOf(url, 'a')
+  await a.sessions.claim(testSession('s1'))
+  const before = await revisionOf(a, 's1')
+  await a.close()
+  const [again] = await hostsOf(url, 'a')
+  expect(await again.sessions.claim(testSession('s1'))).toBe(1)
+  expect(await revisionOf(again, 's1')).toBe(before)
+})
+
+test(
+  '17.4 an ended session whose log is whole in the fleet is not asked about again, until it goes on',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const [a] = await hostsOf(url, 'a')
+    const ended = testSession('s1', { status: 'exited', state: 'ended', lastSeq: 7 })
+    await a.sessions.claim(ended)
+    await a.sessions.complete('s1', 7)
+    expect(a.sessions.get('s1')?.complete).toBe(7)
+    expect(a.sessions.epochOf('s1')).toBe(1)
+    await a.close()
+    const [again] = await hostsOf(url, 'a')
+    const before = await revisionOf(again, 's1')
+    await again.sessions.claim(ended)
+    expect(again.sessions.get('s1')?.complete).toBe(7)
+    expect(await revisionOf(again, 's1')).toBe(before)
+    await again.sessions.claim(testSession('s1', { lastSeq: 8 }))
+    expect(again.sessions.get('s1')?.complete).toBeUndefined()
+  },
+)
+
+test(
+  '17.3 a deleted session is gone everywhere, and an old host cannot bring it back',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const [a, b] = await hostsOf(url, 'a', 'b')
+    await a.sessions.claim(testSession('s1'))
+    await expect.poll(() => b.sessions.get('s1')).toBeDefined()
+    await expect(b.sessions.forget('s1')).rejects.toMatchObject({ code: 'session_live' })
+    await a.sessions.forget('s1')
+    expect(a.sessions.get('s1')).toBeUndefined()
+    await expect.poll(() => b.sessions.get('s1')).toBeUndefined()
+    await expect(b.sessions.claim(testSession('s1'))).rejects.toMatchObject({ code: 'session_not_found' })
+    expect(b.fenced).toEqual([{ id: 's1', owner: undefined }])
+  },
+)
+
+test('17.6 a session that waits for its host is not taken; its host goes on alone', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const { clock, a, b } = await twoWithFrozen(url, testSession('s1'))
+  clock.freeze()
+  await expect.poll(() => b.sessions.isReachable('s1'), { timeout: 3_000 }).toBe(false)
+  await expect(b.sessions.takeOver('s1')).rejects.toMatchObject({ code: 'session_live' })
+  clock.jump(10_000)
+  expect(a.sessions.mayWrite('s1')).toBe(false)
+  expect(a.sessions.mayRun('s1')).toBe(true)
+  clock.thaw()
+  await expect.poll(() => a.sessions.mayWrite('s1')).toBe(true)
+  expect(a.sessions.epochOf('s1')).toBe(1)
+  expect(a.fenced).toEqual([])
+})
+
+test(
+  '17.6 a session that may move is taken when its host cannot believe in it any more; the host is fenced when it is back',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { clock, a, b } = await twoWithFrozen(url, testSession('s1', { onHostLoss: 'move' }))
+    clock.freeze()
+    await expect.poll(() => b.sessions.isReachable('s1'), { timeout: 3_000 }).toBe(false)
+    const taking = b.sessions.takeOver('s1')
+    await expect.poll(() => a.sessions.mayRun('s1'), { timeout: 3_000 }).toBe(false)
+    expect(b.sessions.mayWrite('s1')).toBe(false)
+    expect(await taking).toBe(2)
+    expect(b.sessions.mayWrite('s1')).toBe(true)
+    expect(b.sessions.get('s1')).toMatchObject({ owner: 'b', epoch: 2, session: { hostId: 'b', movedFrom: 'a' } })
+    clock.thaw()
+    await expect.poll(() => a.fenced).toEqual([{ id: 's1', owner: 'b' }])
+    await expect.poll(() => a.hosts.term).toBeDefined()
+    expect(a.sessions.mayWrite('s1')).toBe(false)
+    expect(a.sessions.mayRun('s1')).toBe(false)
+    expect(a.suspended).toEqual([['s1']])
+    await expect.poll(() => a.released).toEqual([a.hosts.term])
+  },
+)
+
+test('17.6 of hosts that take one session at the same time, one gets it', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const clock = new FreezableClock()
+  const a = await joinHost('a', [url], { clock, monotonic: clock.monotonic })
+  const others = await hostsOf(url, 'b', 'c', 'd')
+  await a.sessions.claim(testSession('s1', { onHostLoss: 'move' }))
+  for (const { sessions } of others) await expect.poll(() => sessions.get('s1')).toBeDefined()
+  clock.freeze()
+  for (const { sessions } of others) await expect.poll(() => sessions.isReachable('s1'), { timeout: 3_000 }).toBe(false)
+  const results = await Promise.allSettled(others.map(({ sessions }) => sessions.takeOver('s1')))
+  expect(results.filter(({ status }) => status === 'fulfilled')).toEqual([{ status: 'fulfilled', value: 2 }])
+  expect(others.filter(({ sessions }) => sessions.mayWrite('s1'))).toHaveLength(1)
+})
+
+test(
+  '17.6 a host that is back in time keeps its session, while another one takes it',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { clock, a, b } = await twoWithFrozen(url, testSession('s1', { onHostLoss: 'move' }))
+    clock.freeze()
+    await expect.poll(() => b.sessions.isReachable('s1'), { timeout: 3_000 }).toBe(false)
+    const taking = b.sessions.takeOver('s1')
+    clock.thaw()
+    await expect(taking).rejects.toMatchObject({ code: 'session_live' })
+    await expect.poll(() => a.sessions.mayWrite('s1')).toBe(true)
+    expect(a.fenced).toEqual([])
+  },
+)
+
+test('17.3 a host that was away reads its sessions again before it writes', needs('nats-server'), async () => {
+  const server = await startNats()
+  const [a, b] = await hostsOf(server.url, 'a', 'b')
+  await a.sessions.claim(testSession('s1'))
+  await server.kill()
+  await expect.poll(() => a.hosts.term, { timeout: 5_000 }).toBeUndefined()
+  expect(a.sessions.mayWrite('s1')).toBe(false)
+  a.sessions.keep(testSession('s1', { lastSeq: 5 }))
+  a.sessions.keep(testSession('new'))
+  expect(a.sessions.mayRun('new')).toBe(true)
+  await server.start()
+  await expect.poll(() => b.sessions.get('s1')?.session.lastSeq, { timeout: 10_000 }).toBe(5)
+  await expect.poll(() => b.sessions.get('new')).toBeDefined()
+  expect(a.sessions.epochOf('s1')).toBe(1)
+  expect(a.fenced).toEqual([])
+})
+
+test(
+  '17.3 the copy shows what was added, changed and removed while its connection was away',
+  needs('nats-server'),
+  async () => {
+    const servers = await startNatsCluster()
+    const urls = servers.map(({ url }) => url)
+    const a = await joinHost('a', urls.slice(0, 1), { leaseMs: 5_000 })
+    const b = await joinHost('b', urls.slice(1, 2), { leaseMs: 5_000 })
+    for (const id of ['kept', 'changed', 'removed', 'purged']) await a.sessions.claim(testSession(id))
+    await expect.poll(() => [...b.sessions.all()].length).toBe(4)
+    const changes = b.sessions.changes()
+    // b is reconnected to nothing but the server that it was given, or what that one has named.
+    servers[1]?.freeze()
+    await a.sessions.claim(testSession('changed', { lastSeq: 3 }))
+    await a.sessions.claim(testSession('added'))
+    for (const id of ['removed', 'purged'])
+      await expect.poll(() => a.sessions.forget(id).then(() => a.sessions.get(id))).toBeUndefined()
+    const manager = await jetstreamManager(a.cluster.nats, { checkAPI: false, timeout: 20_000 })
+    await manager.streams.purge(`KV_${SESSIONS_BUCKET}`, { filter: `$KV.${SESSIONS_BUCKET}.purged` })
+    await expect.poll(() => b.sessions.get('added'), { timeout: 30_000 }).toBeDefined()
+    expect([...b.sessions.all()].map(({ session }) => session.id).toSorted()).toEqual(['added', 'changed', 'kept'])
+    expect(b.sessions.get('changed')?.session.lastSeq).toBe(3)
+    expect(await changes.next()).toEqual(expect.arrayContaining(['changed', 'added', 'removed', 'purged']))
+    servers[1]?.thaw()
+  },
+  60_000,
+)
+
+test('17.3 a server that has lost everything gets the records again', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a, b] = await hostsOf(url, 'a', 'b')
+  await a.sessions.claim(testSession('s1'))
+  const manager = await jetstreamManager(a.cluster.nats)
+  await manager.streams.purge(`KV_${SESSIONS_BUCKET}`)
+  a.sessions.keep(testSession('s1', { lastSeq: 2 }))
+  await expect.poll(() => b.sessions.get('s1')?.session.lastSeq).toBe(2)
+  expect(a.fenced).toEqual([])
+})
+
+test('17.3 what is not a session record is ignored', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a] = await hostsOf(url, 'a')
+  await a.sessions.claim(testSession('s1'))
+  const bucket = await new Kvm(a.cluster.nats).open(SESSIONS_BUCKET)
+  const record = a.sessions.get('s1')
+  await bucket.put('s2', 'hello')
+  await bucket.put('s3', JSON.stringify(record))
+  await bucket.put('s4', JSON.stringify({ ...record, epoch: -1, session: testSession('s4') }))
+  await bucket.put('s5', JSON.stringify({ ...record, session: testSession('s5') }))
+  await expect.poll(() => a.sessions.get('s5')).toBeDefined()
+  expect([...a.sessions.all()].map(({ session }) => session.id)).toEqual(['s1', 's5'])
+})
+
+test(
+  '17.6 the sessions of a lost host are reported at once, and again when it is back',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { clock, b } = await twoWithFrozen(url, testSession('s1'))
+    const changes = b.sessions.changes()
+    clock.freeze()
+    expect(await changes.next()).toEqual(['s1'])
+    expect(b.sessions.isReachable('s1')).toBe(false)
+    clock.thaw()
+    await expect.poll(() => b.sessions.isReachable('s1')).toBe(true)
+    expect(await changes.next()).toEqual(['s1'])
+    changes.close()
+    expect(await changes.next()).toBeUndefined()
+  },
+)
+
+test(
+  '17.3 ten thousand sessions are listed from the copy in 50 ms',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const [a, b] = await hostsOf(url, 'a', 'b')
+    const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`)
+    for (const id of ids) a.sessions.keep(testSession(id))
+    await expect.poll(() => [...b.sessions.all()].length, { timeout: 50_000, interval: 200 }).toBe(10_000)
+    const begun = performance.now()
+    const listed = [...b.sessions.all()].filter(({ session }) => b.sessions.isReachable(session.id))
+    expect(listed).toHaveLength(10_000)
+    expect(performance.now() - begun).toBeLessThan(50)
+  },
+  90_000,
+)
+
+async function hostsOf<const Names extends readonly string[]>(
+  url: string,
+  ...names: Names
+): Promise<{ readonly [K in keyof Names]: TestHost }> {
+  const hosts = await Promise.all(names.map((name) => joinHost(name, [url])))
+  return hosts as { readonly [K in keyof Names]: TestHost }
+}
+
+/** The clock is that of `a`, which has the session. */
+async function twoWithFrozen(
+  url: string,
+  session: ReturnType<typeof testSession>,
+): Promise<{ readonly clock: FreezableClock; readonly a: TestHost; readonly b: TestHost }> {
+  const clock = new FreezableClock()
+  const a = await joinHost('a', [url], { clock, monotonic: clock.monotonic })
+  const b = await joinHost('b', [url])
+  await a.sessions.claim(session)
+  await expect.poll(() => b.sessions.isReachable(session.id)).toBe(true)
+  return { clock, a, b }
+}
+
+async function revisionOf({ cluster }: TestHost, id: string): Promise<number> {
+  const bucket = await new Kvm(cluster.nats).open(SESSIONS_BUCKET, { allow_direct: false })
+  return (await bucket.get(id))?.revision ?? 0
+}

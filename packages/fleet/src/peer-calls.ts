@@ -146,8 +146,7 @@ export class PeerCalls {
     try {
       const request = { method, from, given: parseJson(text), signal: stop.signal, text: feed.text }
       const { outcome, reader } = await runMethod(own, request)
-      if (reader !== undefined) this.#openReader(id, reader)
-      this.#finish(call, outcome)
+      this.#finish(call, reader === undefined ? outcome : this.#openReader(id, reader, outcome))
     } catch (thrown) {
       this.#finish(call, problemOf(thrown, this.#options.onError))
     } finally {
@@ -160,12 +159,11 @@ export class PeerCalls {
   }
 
   #refusal(): AgentprotoError | undefined {
-    const { calls, ended, readers } = PEER_BOUNDS
-    if (this.#calls.size < calls && this.#ended.size < ended && this.#readers.size < readers) return undefined
-    this.#forgetEnded()
-    if (this.#calls.size < calls && this.#ended.size < ended && this.#readers.size < readers) return undefined
+    const { calls, ended } = PEER_BOUNDS
+    if (this.#ended.size >= ended) this.#forgetEnded()
+    if (this.#calls.size < calls && this.#ended.size < ended) return undefined
     return new AgentprotoError('request_limit_reached', 'The host answers too many calls of this host', {
-      expected: `at most ${calls} open calls, ${readers} readers and ${ended} calls in ${REMEMBERED_MS / 1_000} s`,
+      expected: `at most ${calls} open calls, and ${ended} calls in ${REMEMBERED_MS / 1_000} s`,
       hint: 'Try again later',
     })
   }
@@ -250,11 +248,16 @@ export class PeerCalls {
     respond({ state: 'taken' })
   }
 
-  #openReader(id: string, reader: OutcomeReader): void {
+  #openReader(id: string, reader: OutcomeReader, outcome: Outcome): Outcome {
+    if (this.#readers.size >= PEER_BOUNDS.readers) {
+      reader.close()
+      return TOO_MANY_READERS
+    }
     const call = this.#newCall()
     // Before the first read nothing is asked for.
     call.finish(EMPTY)
     this.#readers.set(id, { reader, stop: new AbortController(), call, seq: 0, aliveAt: this.#now() })
+    return outcome
   }
 
   #closeReader(id: string): void {
@@ -331,5 +334,11 @@ const EMPTY = Buffer.from('{}')
 const TOO_LARGE: Outcome = {
   problem: new AgentprotoError('payload_too_large', 'The call between the hosts is too large', {
     expected: `at most ${MAX_ARGUMENT_BYTES} bytes of arguments and ${MAX_RESULT_BYTES} bytes of a result`,
+  }).toProblem(),
+}
+const TOO_MANY_READERS: Outcome = {
+  problem: new AgentprotoError('stream_limit_reached', 'This host has too many open streams at the other host', {
+    expected: `at most ${PEER_BOUNDS.readers}`,
+    hint: 'Close a stream that is not needed, then try again',
   }).toProblem(),
 }

@@ -101,6 +101,8 @@ export type { SessionWorktrees, StoredWorktree, WorktreePreparation } from './ag
 export type { LostSession, MovedSettings, SessionMoves, Suspension } from './agent/session-moves.js'
 export type {
   CreateWorktree,
+  FetchBranch,
+  FetchedBranch,
   MergeResult,
   MergeStrategy,
   MergeWorktree,

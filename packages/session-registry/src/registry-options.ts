@@ -5,6 +5,7 @@ import type {
   ChangeStore,
   EventStore,
   RuleStore,
+  SessionMoves,
   SessionStore,
   SessionWorktrees,
   StartAgent,
@@ -63,6 +64,8 @@ export interface SessionRegistryOptions {
   readonly onEvents?: (events: readonly SessionEvent[], isUrgent: boolean) => void
   /** Called before the agent of a session is stopped, or after it left, so that its token can be revoked. Must not throw. */
   readonly onAgentEnding?: (sessionId: string) => void
+  /** Why no session that may be moved runs here until `moves.release`; absent where they may from the start. */
+  readonly suspended?: string
   /** Called with problems that no caller gets: a file moved aside, a record that could not be saved. */
   readonly onProblem?: (problem: string) => void
 }
@@ -78,6 +81,8 @@ export interface SessionRegistry extends SessionService, AsyncDisposable {
   readonly archive: SessionArchive
   /** What the sessions used, also deleted ones. */
   readonly usage: UsageService
+  /** What a fleet of hosts does when one of them is lost. */
+  readonly moves: SessionMoves
   /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
   close(options?: CloseOptions): Promise<void>
 }

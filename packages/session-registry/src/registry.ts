@@ -33,6 +33,8 @@ import { assertSessionRoom } from './lifecycle/session-limit.js'
 import type { ResumeCall } from './lifecycle/resume.js'
 import { assertThisHost } from './lifecycle/this-host.js'
 import { SessionStarts } from './lifecycle/session-starts.js'
+import { loadSessions } from './moves/load-sessions.js'
+import { Moves } from './moves/session-moves.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
 import { sessionNotFound } from './records/session-id.js'
@@ -76,6 +78,7 @@ class Registry implements SessionRegistry {
   readonly usage: UsageService
   readonly worktrees: SessionWorktreeService
   readonly changes: SessionChangeService
+  readonly moves: Moves
   readonly #options: ReturnType<typeof withDefaults>
   readonly #feed: ChangeFeed
   readonly #saver: RecordSaver
@@ -117,9 +120,11 @@ class Registry implements SessionRegistry {
     const asker = (by: Principal): Asker => this.#asker(by)
     this.worktrees = new SessionWorktreeService({ ...options, sessions, asker })
     this.changes = new SessionChangeService({ ...options, sessions, asker })
+    this.moves = new Moves({ ...options, sessions, keep, changed: (session) => this.#feed.changed(session, true) })
     this.#starts = new SessionStarts({
       ...options,
       sessions,
+      moves: this.moves,
       changes: this.changes,
       asker,
       assertRoom: () => this.#assertRoom(),
@@ -130,11 +135,8 @@ class Registry implements SessionRegistry {
   }
 
   async load(): Promise<void> {
-    const { store, onProblem, config, hostId } = this.#options
-    const { sessions: stored, problems } = await store.load()
-    for (const problem of problems) onProblem(problem)
-    // The machine may have another name now, or one of a fleet.
-    const sessions = stored.map((each) => ({ ...each, session: { ...each.session, hostId } }))
+    const { config } = this.#options
+    const sessions = await loadSessions(this.#options)
     for (const each of sessions) this.#sessions.put(each)
     await this.#ledger.open()
     const host = { ...this.#options, ledger: this.#ledger, sessions: this.#sessions }
@@ -175,6 +177,7 @@ class Registry implements SessionRegistry {
     const admit = async (idempotency?: IdempotencyDigests): Promise<number> => {
       if (!session.isLive && this.#asOfNow(session.snapshot()).wakeable)
         await this.#resume(session, { isByPrompt: true }, by)
+      this.moves.assertMayRun(session.state.session)
       const content = contentOf(prompt)
       return session.call('prompt', { content, origin: 'prompt', whenBusy, trace: by.trace, idempotency })
     }
@@ -295,6 +298,7 @@ class Registry implements SessionRegistry {
   async #resume(session: SessionActor, request: ResumeCall, by: Principal): Promise<void> {
     const { place } = await sameRootsOf(session.stored(), this.#asker(by))
     this.#assertRoom()
+    this.moves.assertMayRun(session.state.session)
     await session.call('resume', { request, workspaceSlug: place.workspaceSlug, trace: by.trace })
   }
 

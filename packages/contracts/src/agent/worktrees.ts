@@ -26,6 +26,19 @@ export interface CreateWorktree extends Abortable {
   readonly base?: string
 }
 
+export interface FetchBranch extends Abortable {
+  /** A folder in a repository. */
+  readonly repository: string
+  readonly branch: string
+}
+
+/** A branch that a remote has. */
+export interface FetchedBranch {
+  readonly remote: string
+  /** The repository has it now; no branch of it was changed. */
+  readonly commit: string
+}
+
 export interface WorktreeStatus {
   /** Whether the folder still exists. */
   readonly exists: boolean
@@ -85,6 +98,13 @@ export interface Worktrees {
   find(folder: string): Promise<RepositoryFolders>
   /** @throws `repository_invalid`, `branch_invalid`, `path_invalid`, `git_unavailable`, `git_failed` */
   create(request: CreateWorktree): Promise<Worktree>
+  /**
+   * Brings the commits of a branch from the first remote that has it and a history in common with the repository. Optional: without
+   * it nothing is fetched.
+   * @returns undefined where no remote has it
+   * @throws `branch_invalid`, `repository_invalid`, `git_unavailable`, `git_failed` where no remote could be asked
+   */
+  fetch?(request: FetchBranch): Promise<FetchedBranch | undefined>
   /** @throws `repository_invalid`, `git_unavailable`, `git_failed` */
   status(worktree: Worktree, options?: Abortable): Promise<WorktreeStatus>
   /**

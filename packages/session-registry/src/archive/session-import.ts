@@ -11,12 +11,12 @@ import {
 import type { EventRecord, EventStore, StoredLog, StoredSession } from '@agentproto/contracts/agent'
 import { ARCHIVE_BOUNDS } from '@agentproto/contracts/wire'
 import { eventsOf } from '../log/event-log.js'
-import { isEvent, isGapNotice } from '../log/event-shape.js'
+import { isGapNotice } from '../log/event-shape.js'
 import { exportedIn } from './exported-text.js'
 import { sizeOfGap } from '../log/log-gap.js'
 import { newSession } from '../lifecycle/spawn-request.js'
 import { assertSessionId, SESSION_ID_PREFIX } from '../records/session-id.js'
-import { LoggedTurns } from '../turns/turn-history.js'
+import { nextEvent } from './next-event.js'
 import { SessionRebuild } from './session-rebuild.js'
 
 /**
@@ -91,7 +91,7 @@ async function copy(events: AsyncIterable<unknown>, writer: Writer, rebuild: Ses
       await writer.fill(value.gap, rebuild)
       continue
     }
-    const event = checked(value, rebuild)
+    const event = nextEvent(value, rebuild, invalid)
     rebuild.apply(event)
     await writer.write(event)
   }
@@ -106,26 +106,6 @@ async function copy(events: AsyncIterable<unknown>, writer: Writer, rebuild: Ses
   }
   await writer.flush()
 }
-
-/** @throws `invalid_request` */
-function checked(value: unknown, rebuild: SessionRebuild): SessionEvent {
-  const due = rebuild.lastSeq + 1
-  if (!isEvent(value))
-    throw invalid(`Event ${due} is not an event`, { expected: 'seq, ts, type and what the type needs' })
-  if (value.seq !== due) throw invalid('The events are not in order', { expected: `seq ${due}`, given: value.seq })
-  rebuild.find(value)
-  const { current } = rebuild.turns
-  const fits =
-    value.type === 'user-prompt'
-      ? rebuild.admits(value)
-      : value.turn === undefined || value.turn === current?.number || isAfterTurn(value, rebuild.turns.count)
-  if (!fits) throw invalid(`Event ${due} does not belong to the running turn`, { given: value.turn })
-  return value
-}
-
-/** Whether it belongs to a turn that has ended. */
-const isAfterTurn = ({ type, turn = 0 }: SessionEvent, turnCount: number): boolean =>
-  LoggedTurns.AFTER_TURN.has(type) && turn <= turnCount
 
 const ended = ({ session }: SessionRebuild): Session => ({ ...session, resumable: false })
 

@@ -2,6 +2,7 @@ import { AgentprotoError, isLive } from '@agentproto/contracts'
 import type { RepairFinding } from '@agentproto/contracts/wire'
 import type { SessionHandle } from '../session/session-handle.js'
 import type { Ending } from '../lifecycle/ending.js'
+import { assertHere } from '../lifecycle/moved.js'
 import { allEventsOf, type LogSources } from './session-reading.js'
 import { SessionRebuild } from './session-rebuild.js'
 
@@ -17,6 +18,7 @@ export async function repairSession(
   sources: LogSources,
   dryRun: boolean,
 ): Promise<readonly RepairFinding[]> {
+  assertHere(session.snapshot())
   assertEnded(session)
   if (!dryRun) await session.log.flush()
   const { torn, unreadable } = (await sources.logs.inspect?.(session.id)) ?? { unreadable: [] }

@@ -8,6 +8,7 @@ import { eventsFrom } from '../turns/turn-log.js'
 import { recoverUsage, type UsageRecovery } from '../usage/recover-usage.js'
 import { endAll } from './end-all.js'
 import { failureOf, messageOf } from './ending.js'
+import { MOVED } from './moved.js'
 import { Gathering, type Place } from './gathering.js'
 import { Pace } from './pace.js'
 
@@ -79,7 +80,10 @@ async function adopt(left: Left, { adoptAgent, onProblem }: RepairHost, place: P
 }
 
 const isKept = ({ stored, session, failure }: Left): boolean =>
-  stored.kept !== undefined && failure === undefined && session.state.session.status === 'running'
+  stored.kept !== undefined &&
+  failure === undefined &&
+  session.state.session.status === 'running' &&
+  session.state.session.movedTo === undefined
 
 /** Repairs a session, after its processes were ended. @returns whether that was possible */
 async function repair(left: Left, { endLeftovers, onProblem }: RepairHost): Promise<boolean> {
@@ -124,7 +128,7 @@ function isLiveIn(sessions: RepairHost['sessions'], id: string): boolean {
 
 /** The log is completed by appending, never by rewriting (failure mode 60). */
 async function repairInterrupted(session: SessionHandle, stored: StoredSession): Promise<void> {
-  const { status } = session.state.session
+  const { status, movedTo } = session.state.session
   // The end may have been logged, and only the record not saved.
   if (!isLive({ status })) return
   const isResume = status === 'starting' && stored.starting === true
@@ -132,7 +136,8 @@ async function repairInterrupted(session: SessionHandle, stored: StoredSession):
   const hasStarted = status !== 'starting' || isResume
   const detail = isResume ? ENDED.duringResume : hasStarted ? ENDED.active : ENDED.beforeStart
   const failure = failureOf(hasStarted ? 'process_exit' : 'startup_failure', detail)
-  const ending = { status: 'error', stopReason: hasStarted ? 'agent_crashed' : 'error', failure } as const
+  const crashed = { status: 'error', stopReason: hasStarted ? 'agent_crashed' : 'error', failure } as const
+  const ending = movedTo === undefined ? crashed : MOVED
   await session.post({ type: 'repair', detail, ending })
   session.log.settle()
 }

@@ -6,6 +6,7 @@ import type {
   StoredSpawn,
 } from '@agentproto/contracts/agent'
 import type { ResumeRequest } from '@agentproto/contracts/wire'
+import { assertHere } from './moved.js'
 
 /** How an ended session is resumed. Nothing is guessed: a new conversation has to be requested. */
 
@@ -16,14 +17,16 @@ export interface Resumption {
   readonly how: How
 }
 
-/** @throws `session_live`, `continuation_unsupported`, `not_resumable` */
-export function resumptionOf(session: Session, spawn: StoredSpawn, request: ResumeRequest): Resumption {
+/** @throws `session_live`, `session_ended` for one that was moved away, `continuation_unsupported`, `not_resumable` */
+export function resumptionOf(session: Session, given: StoredSpawn, request: ResumeRequest): Resumption {
+  assertHere(session)
   assertEnded(session)
+  const spawn = isNewHere(session) ? { ...given, continuation: 'transcript' as const } : given
   assertContinuation(spawn.policy, request.continuation)
   const { maxTurns = Infinity } = spawn.policy ?? {}
   if (sentTurns(session) >= maxTurns) throw exhausted(maxTurns)
   if (request.fresh === true) return { origin: { how: 'new' }, how: 'fresh' }
-  const { agentSessionId, agent } = session
+  const { agentSessionId, agent = isNewHere(session) ? FORGETFUL : undefined } = session
   const asked = request.continuation !== undefined
   const ways = agent !== undefined && (session.resumable || asked) ? waysOf(agent.capabilities, spawn, request) : []
   const how = ways.find((way) => way === 'transcript' || agentSessionId !== undefined)
@@ -31,6 +34,12 @@ export function resumptionOf(session: Session, spawn: StoredSpawn, request: Resu
   if (how === 'transcript' || agentSessionId === undefined) return { origin: { how: 'new' }, how }
   return { origin: { how, agentSessionId }, how }
 }
+
+/** Whether another host had it, and no agent of this one knows its conversation yet. */
+const isNewHere = ({ movedFrom, agentSessionId }: Session): boolean =>
+  movedFrom !== undefined && agentSessionId === undefined
+
+const FORGETFUL = { capabilities: { load: false, resume: false } } as const
 
 /** How many turns the agent has had: what `max_turns` limits. */
 export const sentTurns = ({ turnCount, unsentTurns = 0 }: Session): number => turnCount - unsentTurns
@@ -78,7 +87,7 @@ const WAYS: Readonly<Record<ContinuationStrategy, readonly Way[]>> = {
 
 /** By strategy, the best first. `resume` does not replay the conversation, so it is preferred to `load`. */
 function waysOf(
-  { load, resume }: AgentCapabilities,
+  { load, resume }: Pick<AgentCapabilities, 'load' | 'resume'>,
   { policy, continuation }: StoredSpawn,
   request: ResumeRequest = {},
 ): readonly Way[] {

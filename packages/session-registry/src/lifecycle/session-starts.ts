@@ -12,6 +12,7 @@ import type { ForkRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { SessionChangeService } from '../changes/session-changes.js'
 import { type Asker, sameNamedFoldersOf, sameRootsOf } from '../delegation/root-folder.js'
 import { SESSION_ID_PREFIX } from '../records/session-id.js'
+import type { Moves } from '../moves/session-moves.js'
 import type { SessionActor } from '../session/actor.js'
 import { contentOf } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
@@ -29,6 +30,7 @@ import { messageOf } from './ending.js'
 import { failedLaunch } from './failed-launch.js'
 import { forkOf } from './fork.js'
 import type { Launch } from './launch.js'
+import { assertHere } from './moved.js'
 import type { Creation } from './spawn-request.js'
 
 export interface StartsHost extends Pick<
@@ -38,6 +40,7 @@ export interface StartsHost extends Pick<
   readonly sessions: SessionCache
   readonly asker: (by: Principal) => Asker
   readonly changes: Pick<SessionChangeService, 'copyTurn'>
+  readonly moves: Pick<Moves, 'assertMayRun'>
   /** @throws `session_limit_reached`, `shutting_down` */
   readonly assertRoom: () => void
   /** @throws `budget_exceeded` where the budgets that the session shares are used up */
@@ -83,6 +86,7 @@ export class SessionStarts {
 
   async fork(old: SessionActor, request: ForkRequest, by: Principal): Promise<Session> {
     const { asker, assertRoom: assertAdmitted } = this.#host
+    assertHere(old.snapshot())
     const roots = await sameRootsOf(old.stored(), asker(by))
     assertAdmitted()
     const { origin, ...same } = forkOf(old.stored(), request, { by, creation: this.#creation(), roots })
@@ -124,10 +128,11 @@ export class SessionStarts {
   }
 
   async #started({ stored, origin, prompt, by: { trace }, assertAdmitted }: AdmittedLaunch): Promise<Session> {
-    const { sessions, assertBudget, discard, onProblem } = this.#host
+    const { sessions, moves, assertBudget, discard, onProblem } = this.#host
     const { id } = stored.session
     // Nothing is awaited between the counts and the entry, so that the limits hold for concurrent spawns.
     assertAdmitted()
+    moves.assertMayRun(stored.session)
     assertBudget(stored.session)
     sessions.put({ version: 1, ...stored, turns: [], requests: [] })
     const session = sessions.get(id)

@@ -68,6 +68,7 @@ export class EventLog {
   #readers = 0
   #timer: Timer | undefined
   #stamp = { ms: 0, iso: '' }
+  #isSealed = false
 
   constructor(options: EventLogOptions) {
     this.#options = options
@@ -90,11 +91,22 @@ export class EventLog {
   }
 
   /**
+   * From now on nothing is stored: the session has another owner, whose log is the truth. What is appended takes effect here, so
+   * that its agent can be ended as ever, and no reader gets it.
+   */
+  seal(): void {
+    if (this.#isSealed) return
+    this.#isSealed = true
+    // These took effect earlier.
+    this.#pending = []
+  }
+
+  /**
    * Appends entries in order; resolves when they are stored and published.
    * @throws `storage_failed`; nothing was published then, and the numbers are used again
    */
   async append(groups: readonly EntryGroup[]): Promise<void> {
-    if (this.#log === undefined) await this.open()
+    if (this.#log === undefined && !this.#isSealed) await this.open()
     if (this.#pending.length > 0 && this.#flushing === undefined) this.#queuePending()
     const ts = this.#timestamp()
     for (const group of groups) this.#enqueue(group, ts)
@@ -109,7 +121,7 @@ export class EventLog {
     } catch {
       const events = this.#expected(groups)
       const ts = this.#timestamp()
-      this.#pending.push(...groups.map((group) => ({ ...group, ts })))
+      if (!this.#isSealed) this.#pending.push(...groups.map((group) => ({ ...group, ts })))
       this.#options.observer.effective(events)
     }
   }
@@ -186,7 +198,7 @@ export class EventLog {
     this.#lastSeq = log.lastSeq
     this.#nextSeq = log.lastSeq + 1
     // The first append waits for the open, so this write cannot wait for that append.
-    if (repairs.length > 0)
+    if (repairs.length > 0 && !this.#isSealed)
       await this.appendOrHold([{ entries: repairs.map((detail) => ({ type: 'repair', detail })) }])
   }
 
@@ -214,6 +226,13 @@ export class EventLog {
         this.#records = []
         this.#events = []
         this.#held = 0
+        // Looked at right before the write, with nothing awaited in between.
+        if (this.#isSealed) {
+          // As after a write: the caller of this loop knows of it before it ends.
+          await Promise.resolve()
+          observer.effective(events.slice(held))
+          continue
+        }
         try {
           await (this.#log as StoredLog).append(records)
         } catch (error) {

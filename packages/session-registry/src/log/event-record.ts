@@ -49,6 +49,12 @@ export const eventWith = (entry: LogEntry, { seq, ts, sessionId, turn }: Stamp):
 export const outOfOrder = (given: number, lastSeq: number): AgentprotoError =>
   new AgentprotoError('storage_failed', 'A batch does not follow the log', { expected: `seq ${lastSeq + 1}`, given })
 
+/** Keeps the place of an event that is lost, so that the numbers after it are as they were. Readers of the log get a gap. */
+export const lostRecord = (seq: number): EventRecord => ({ seq, type: 'extension', json: LOST })
+
+const LOST = '{"lost":true}'
+export const isLost = ({ json }: EventRecord): boolean => json === LOST
+
 /** Reads the head of a stored line. Undefined for a line that is not an event. */
 export function recordOf(json: string): EventRecord | undefined {
   if (!json.startsWith('{"seq":')) return undefined

@@ -1,6 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
-import { outOfOrder } from './event-record.js'
+import { isLost, outOfOrder } from './event-record.js'
 
 /** A log that lives as long as its process: for one-shot runs and tests. At its bound the oldest events are dropped. */
 
@@ -63,9 +63,13 @@ class MemoryStoredLog implements StoredLog {
   read(after: number, limit: number): Promise<EventBatch> {
     const { records, dropped } = this.#kept
     if (this.#closed) return Promise.resolve({ records: [] })
-    const from = Math.max(after - dropped, 0)
-    const gap = after < dropped ? { gap: { after, first: dropped + 1 } } : {}
-    return Promise.resolve({ records: records.slice(from, from + limit), ...gap })
+    let from = Math.max(after - dropped, 0)
+    for (let record = records[from]; record !== undefined && isLost(record); record = records[from]) from += 1
+    const page = records.slice(from, from + limit)
+    const lost = page.findIndex(isLost)
+    const first = page[0]?.seq ?? this.lastSeq + 1
+    const gap = first > after + 1 ? { gap: { after, first } } : {}
+    return Promise.resolve({ records: lost < 0 ? page : page.slice(0, lost), ...gap })
   }
 
   close(): Promise<void> {

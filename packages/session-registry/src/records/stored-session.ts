@@ -27,9 +27,9 @@ export function parseStoredSession(value: unknown): StoredSession | undefined {
 
 /** Without one, what the session used is counted from its next event on. */
 function isMeter(value: unknown): value is Json {
-  const { seq, countedSeq, usage, reported, pending, turn } = asRecord(value)
+  const { seq, countedSeq, usage, reported, pending, turn, elsewhere = 0 } = asRecord(value)
   const { turns, unreported, withoutTokens, withoutCost, busyMs, cost = [] } = asRecord(usage)
-  const counts = [seq, countedSeq, turns, unreported, withoutTokens, withoutCost, busyMs]
+  const counts = [seq, countedSeq, elsewhere, turns, unreported, withoutTokens, withoutCost, busyMs]
   const costs = [reported, pending, cost]
   return counts.every(isCount) && costs.every(isCost) && (turn === undefined || isMeteredTurn(asRecord(turn)))
 }

@@ -78,6 +78,7 @@ export class SessionActor implements SessionHandle {
         closed: () => this.output.closed(),
       },
     })
+    if (stored.session.movedTo !== undefined) this.log.seal()
     this.output = new OutputFeed({ log: this.log, turns: this.turns, clock, isOver })
     const workspaceSlug = (): string => this.state.session.workspaceSlug
     const mode = (): PermissionMode => this.state.session.permissionMode

@@ -42,7 +42,7 @@ async function launch(session: SessionHandle, host: SessionHost, starting: Start
   const { origin, how, trace, sink, signal, attach } = starting
   const transcript = how === 'transcript' ? await transcriptOf(session) : undefined
   if (origin.how !== 'new') await untilResumable(session, host, signal)
-  if (how === undefined) await prepareWorktree(session, host, signal)
+  if (how === undefined || isFirstHere(session)) await prepareWorktree(session, host, signal)
   const startedAt = new Date(host.clock.now()).toISOString()
   const agent = await host.startAgent(startOptionsOf(session.state, { origin, signal, trace }), sink)
   attach(agent)
@@ -60,6 +60,10 @@ async function launch(session: SessionHandle, host: SessionHost, starting: Start
   await session.post({ type: 'agent-started', facts })
   return agent
 }
+
+/** Whether another host had it, and this one has started no agent of it yet. */
+const isFirstHere = ({ state }: SessionHandle): boolean =>
+  state.session.movedFrom !== undefined && state.agentStartedAt === undefined
 
 /** Once, at the first start of the session that the worktree was created for. */
 async function prepareWorktree(session: SessionHandle, { worktrees }: SessionHost, signal: AbortSignal): Promise<void> {

@@ -55,6 +55,8 @@ type Command =
     }
   | { readonly type: 'interrupt'; readonly call: Call; readonly turn?: number | undefined }
   | { readonly type: 'kill'; readonly call: Call; readonly ending: Ending }
+  /** Another host has the session. */
+  | { readonly type: 'give-up'; readonly call: Call; readonly to: string }
   | {
       readonly type: 'answer'
       readonly call: Call
@@ -180,6 +182,7 @@ export interface Replies {
   readonly prompt: number
   readonly interrupt: Interrupted
   readonly kill: { readonly ok: boolean }
+  readonly 'give-up': { readonly ok: boolean }
   readonly answer: undefined
   readonly rename: undefined
   readonly 'set-permission-mode': undefined

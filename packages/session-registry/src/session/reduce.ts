@@ -6,6 +6,7 @@ import { adopted, caughtUp, differs } from './adopted.js'
 import { applyEvents, replayEvent } from './events.js'
 import type { Input, InputOf } from './input.js'
 import { recorded, recordingOver } from './recording.js'
+import { giveUp } from './give-up.js'
 import { rename } from './rename.js'
 import { answer, asked, askedAgain, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
 import { beginRewind, rewindOver } from './rewind.js'
@@ -44,6 +45,8 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
       return interrupt(state, input, now)
     case 'kill':
       return kill(state, input, now)
+    case 'give-up':
+      return giveUp(state, input)
     case 'answer':
       return orReject(state, input.call, () => answer(state, input, now))
     case 'rename':

@@ -9,6 +9,7 @@ import {
 import type { AgentSignal } from '@agentproto/contracts/agent'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
+import { movedError } from '../lifecycle/moved.js'
 import { givenUpError, isGivenUp } from '../lifecycle/resume-backoff.js'
 import type { LogEntry } from '../log/event-record.js'
 import { standingContextOf } from './envelope.js'
@@ -162,6 +163,7 @@ export function queuedPromptFailed(state: SessionState): Step {
 
 /** Why a session takes no prompt while its agent does not run. */
 function refusalOf({ run, session }: SessionState): AgentprotoError {
+  if (session.movedTo !== undefined) return movedError(session)
   if (run.phase === 'starting') return startingError()
   return isGivenUp(session) ? givenUpError(session) : endedError(session)
 }

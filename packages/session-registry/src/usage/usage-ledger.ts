@@ -181,7 +181,7 @@ export class UsageLedger {
     const shared = this.#sharedBy(record.workspaceSlug)
     this.#add(shared, uncounted(meter))
     if (!this.lacks(record, meter)) return
-    const upTo = this.#seqs.get(record.id) ?? 0
+    const upTo = this.#countedOf(record.id, meter)
     let read = newMeter(spawn.reportedCost)
     let disputed: readonly Cost[] = []
     for await (const event of events()) {
@@ -207,8 +207,8 @@ export class UsageLedger {
   }
 
   /** Counts an ended session as its record has it, where no day is stored: the store is new, or was deleted. */
-  recoverWhole(record: Session, { countedSeq: seq, usage }: UsageMeter): boolean {
-    if (this.#counted === undefined || this.#counted.since !== undefined) return false
+  recoverWhole(record: Session, { countedSeq: seq, usage, elsewhere }: UsageMeter): boolean {
+    if (this.#counted === undefined || this.#counted.since !== undefined || elsewhere !== undefined) return false
     this.#add(this.#sharedBy(record.workspaceSlug), spentOf(usage))
     this.count(record, { seq, ts: record.lastActiveAt, usage })
     return true
@@ -216,8 +216,13 @@ export class UsageLedger {
 
   /** Whether the store lacks a turn of a session. */
   lacks({ id, lastActiveAt }: Session, meter: UsageMeter): boolean {
-    if (this.#counted === undefined || meter.countedSeq <= (this.#seqs.get(id) ?? 0)) return false
+    if (this.#counted === undefined || meter.countedSeq <= this.#countedOf(id, meter)) return false
     return dayOfTime(lastActiveAt) >= (this.#counted.since ?? '')
+  }
+
+  /** What another host has counted is not counted again. */
+  #countedOf(id: string, { elsewhere = 0 }: UsageMeter): number {
+    return Math.max(this.#seqs.get(id) ?? 0, elsewhere)
   }
 
   /** A session was deleted: no further event of it can come. */

@@ -1,0 +1,133 @@
+import { AgentprotoError, defined, type Session, type Timer } from '@agentproto/contracts'
+import type { LostSession, MovedSettings, SessionMoves, Suspension } from '@agentproto/contracts/agent'
+import type { Ending } from '../lifecycle/ending.js'
+import type { SessionActor } from '../session/actor.js'
+import { type LostFacts, lostFacts } from './lost-facts.js'
+import { takeUp, type TakeUpHost } from './take-up.js'
+
+export interface MovesHost extends TakeUpHost {
+  readonly keep: (session: SessionActor) => Promise<void>
+  readonly changed: (session: SessionActor) => void
+  /** Why it begins suspended. */
+  readonly suspended?: string | undefined
+}
+
+/** See {@link SessionMoves}. */
+export class Moves implements SessionMoves {
+  readonly #host: MovesHost
+  /** Sessions that are being taken over. */
+  readonly #taking = new Set<string>()
+  /** Why no session that may be moved runs here; undefined while they may. */
+  #suspended: string | undefined
+
+  constructor(host: MovesHost) {
+    this.#host = host
+    this.#suspended = host.suspended
+  }
+
+  async takeUp(lost: LostSession): Promise<Session> {
+    const facts = lostFacts(lost)
+    const { id } = facts
+    if (this.#taking.has(id))
+      throw new AgentprotoError('session_live', 'The session is being taken over', { given: id })
+    this.#taking.add(id)
+    try {
+      return await this.#takeUp(facts, lost.events)
+    } finally {
+      this.#taking.delete(id)
+    }
+  }
+
+  async giveUp(id: string, to: string): Promise<void> {
+    const { sessions, keep } = this.#host
+    const session = sessions.get(id)
+    session.log.seal()
+    try {
+      await session.call('give-up', { to })
+    } finally {
+      await keep(session)
+    }
+  }
+
+  settingsOf(id: string): MovedSettings {
+    const {
+      mode,
+      options,
+      instructions,
+      envelope,
+      continuation,
+      title,
+      loops,
+      budget,
+      requestTimeoutMs,
+      changes,
+      ...rest
+    } = this.#host.sessions.get(id).state.spawn
+    const { mcpServers = [] } = rest
+    const given = {
+      mode,
+      options,
+      instructions,
+      envelope,
+      continuation,
+      title,
+      loops,
+      budget,
+      requestTimeoutMs,
+      changes,
+    }
+    return { ...defined(given), ...(mcpServers.length === 0 ? {} : { mcpServers: mcpServers.length }) }
+  }
+
+  async suspend(why: string, withinMs: number): Promise<Suspension> {
+    const { sessions, clock } = this.#host
+    this.#suspended = why
+    const stopping = sessions.live.filter(({ state }) => state.session.onHostLoss === 'move')
+    const ending: Ending = { status: 'killed', stopReason: 'shutdown', failure: { kind: 'cancellation', summary: why } }
+    const ended = new Set<string>()
+    const ends = stopping.map((session) =>
+      session.call('kill', { ending }).then(
+        () => ended.add(session.id),
+        () => undefined,
+      ),
+    )
+    let timer: Timer | undefined
+    await Promise.race([
+      Promise.all(ends),
+      new Promise<void>((resolve) => {
+        timer = clock.after(withinMs, resolve)
+      }),
+    ])
+    timer?.cancel()
+    const ids = stopping.map(({ id }) => id)
+    return { ended: ids.filter((id) => ended.has(id)), running: ids.filter((id) => !ended.has(id)) }
+  }
+
+  release(): void {
+    this.#suspended = undefined
+  }
+
+  /** @throws `host_unreachable` where a session that may be moved must not run here now */
+  assertMayRun({ onHostLoss }: Pick<Session, 'onHostLoss'>): void {
+    if (this.#suspended === undefined || onHostLoss !== 'move') return
+    throw new AgentprotoError('host_unreachable', 'The session cannot run here now: another host may have it', {
+      given: this.#suspended,
+      hint: 'Try again when this host has reached its fleet',
+      data: { retryAfter: RETRY_SECONDS },
+    })
+  }
+
+  async #takeUp(facts: LostFacts, events: LostSession['events']): Promise<Session> {
+    const { sessions, changed } = this.#host
+    const { id } = facts
+    await sessions.peek(id)?.log.close()
+    const stored = await takeUp(facts, events, this.#host)
+    const former = sessions.peek(id)
+    if (former !== undefined) sessions.delete(former)
+    sessions.put(stored)
+    changed(sessions.get(id))
+    return sessions.get(id).snapshot()
+  }
+}
+
+const RETRY_SECONDS = 5

@@ -135,6 +135,7 @@ const record: Shape<Session> = {
   agentSessionId: 'optional',
   worktree: 'optional',
   movedFrom: 'optional',
+  movedTo: 'optional',
   onHostLoss: 'optional',
   forkedFrom: 'optional',
   agent: 'optional',

@@ -12,7 +12,7 @@ import type { SessionRegistry } from '@agentproto/session-registry'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
-import { scripted, type Script } from './fixtures/scripted-agent.js'
+import { NONE, scripted, type Script } from './fixtures/scripted-agent.js'
 import {
   allEvents,
   drain,
@@ -321,7 +321,7 @@ test.each<[string, (records: EventRecord[]) => EventRecord[]]>([
   ['an event of another session', changed(3, (event) => ({ ...event, sessionId: 's_00000009' }))],
   ['an unknown event', changed(3, (event) => ({ ...event, type: 'surprise' }))],
   ['an event of another turn', changed(4, (event) => ({ ...event, turn: 7 }))],
-  ['a number that its head does not have', changed(3, (event) => ({ type: event.type, ...event, seq: 3 }))],
+  ['a number that its head does not have', changed(3, ({ type, ...event }) => ({ type, ...event }))],
   ['no JSON', (records) => records.map((record) => ({ ...record, json: `${record.json}}` }))],
   [
     'a line break in an event',
@@ -375,7 +375,7 @@ test('17.6 no path of the lost host is used: not its folder, nor folders beside 
     cwd: '/etc',
     additionalDirectories: ['/root'],
     agentSessionId: '--evil',
-    agent: { capabilities: { load: true } },
+    agent: { capabilities: { ...NONE, load: true } },
   }
   await b.registry.moves.takeUp({ ...what, session: { ...what.session, ...spoilt } as Session })
   await b.registry.prompt(id, { prompt: 'x' }, owner)
@@ -418,10 +418,11 @@ test('17.6 a session that was taken up is there after a restart, and what its ea
   const before = await b.registry.get(id)
   const again = await fileRegistry(b.home, { ...b.options, ...fileStores(b.home) })
   expect(await again.get(id)).toEqual(before)
-  const rows = await again.usage.report({}, owner).catch(() => undefined)
-  expect(JSON.stringify(rows ?? {})).not.toContain(id)
+  const report = await again.usage.report()
+  expect(report.total.turns).toBe(0)
   await again.prompt(id, { prompt: 'dogs' }, owner)
   expect(await again.waitTurn(id, 2)).toMatchObject({ reason: 'end_turn' })
+  expect((await again.usage.report()).total.turns).toBe(1)
 })
 
 test('17.6 a session that a host gives up is ended there, adds nothing to its log and names the host that has it', async () => {

@@ -142,18 +142,19 @@ test('what each package exports', () => {
       AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits ArmSession AskOptions
       CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint
       CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
-      DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
-      FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange
-      KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession
-      MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn
-      MovedSettings NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
-      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
-      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionMoves SessionOrigin
-      SessionStore SessionWorktrees SharedFacts SharedSession SkipReason StartAgent StartAgentOptions
-      StateRef StdioMcpServer StoreSize StoredKept StoredLog StoredPrompt StoredSession StoredSpawn
-      StoredWorktree StreamLines StreamOffsets StreamPlace Suspension TranscriptTurn UsageMeter Worktree
-      WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout keptFactsText readKeptFacts
-      readSharedFacts sessionKeyOf sharedFactsText transcriptPreamble turnKeyOf
+      DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FetchBranch
+      FetchedBranch FileChange FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts
+      KeptLoss KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason
+      LogCondition LostSession MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy
+      MergeWorktree MeteredTurn MovedSettings NOW OpenSessionOptions PROTOCOLS Patch PatchRequest
+      ProcessExit Protocol ProtocolArm PruneRequest PruneResult RepositoryAccess RepositoryFolders
+      RewindRequest RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace
+      SecretStatus SessionMoves SessionOrigin SessionStore SessionWorktrees SharedFacts SharedSession
+      SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept StoredLog
+      StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets StreamPlace
+      Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom
+      homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf sharedFactsText
+      transcriptPreamble turnKeyOf
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

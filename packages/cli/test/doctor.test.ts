@@ -1,12 +1,14 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { homeLayout } from '@agentproto/contracts/agent'
-import { expect, test } from 'vitest'
+import { openKeeper } from '@agentproto/keeper'
+import { expect, onTestFinished, test } from 'vitest'
 import { checkEngines } from '../src/doctor/agent-engines.js'
 import { byteCount } from '../src/doctor/byte-count.js'
 import { checkClock } from '../src/doctor/clock.js'
 import { folderSize } from '../src/doctor/folder-size.js'
 import { checkHome } from '../src/doctor/home-access.js'
+import { checkKeeper } from '../src/doctor/keeper.js'
 import { checkLeftovers } from '../src/doctor/leftovers.js'
 import { folder } from './cli-process.js'
 
@@ -149,4 +151,20 @@ test('14.3.4 the engines of installed agents are compared with the Node that run
     detail: 'this Node is 20.11.0: new requires >=22.19',
   })
   expect(await checkEngines(adapters, '24.1.0')).toMatchObject({ verdict: 'ok' })
+})
+
+test('16.2 a program that has the keeper in place of the gateway is named, with what to do', async () => {
+  const home = homeLayout(folder())
+  const keeper = await openKeeper({ folder: home.keeper, orphanMs: 1_000 })
+  onTestFinished(async () => void (await keeper.stop()))
+  const daemon = (pid: number): void => writeFileSync(home.daemon, JSON.stringify({ pid, url: 'http://127.0.0.1:1' }))
+  expect(await checkKeeper(home)).toMatchObject({ verdict: 'ok' })
+  daemon(process.pid)
+  expect(await checkKeeper(home)).toMatchObject({ verdict: 'ok' })
+  daemon(process.ppid)
+  expect(await checkKeeper(home)).toMatchObject({
+    verdict: 'warn',
+    detail: expect.stringContaining(`process ${process.pid} has it, and not the gateway`) as string,
+    hint: expect.stringContaining('End that program') as string,
+  })
 })

@@ -10,7 +10,7 @@ import type {
   StreamOffsets,
 } from '@agentproto/contracts/agent'
 import { StreamReader } from './stream-reader.js'
-import { refusalOf } from './wire-connection.js'
+import { refusalOf, unavailable } from './wire-connection.js'
 import type { WireConnection } from './wire-connection.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -22,11 +22,12 @@ export class ConnectedAgent implements KeptAgent {
   readonly kept: Readonly<Record<KeptStream, KeptRange>>
   readonly exit: Promise<ProcessExit>
   readonly lost: Promise<KeptLoss>
-  readonly #connection: WireConnection
+  #connection: WireConnection
   readonly #queueBytes: number
   readonly #readers = new Map<KeptStream, StreamReader>()
   #facts: string
   #exited: (exit: ProcessExit) => void = () => {}
+  #onLost: (loss: KeptLoss) => void = () => {}
   /** Offset of the next byte for stdin that is sent. */
   #at: number
   #delivered: number
@@ -37,6 +38,8 @@ export class ConnectedAgent implements KeptAgent {
   /** The keeper has no room until something is delivered or acknowledged. */
   #isFull = false
   #inputEnded = false
+  #isClosing = false
+  #isReleasing = false
   /** Some output is not read at present. */
   #isStalled = false
   #onFull = (): void => {}
@@ -59,20 +62,29 @@ export class ConnectedAgent implements KeptAgent {
     this.#isStalled = Object.values(streams).some(isStalled)
     this.#connection = connection
     this.#queueBytes = queueBytes
-    this.lost = connection.lost
+    this.lost = new Promise((resolve) => (this.#onLost = resolve))
     this.exit = new Promise((resolve) => (this.#exited = resolve))
     if (described['exit'] !== undefined) this.#exited(exitOf(described['exit']))
-    void connection.lost.then(() => this.#dropInput())
   }
 
   get facts(): string {
     return this.#facts
   }
 
-  read(stream: KeptStream, from: number): AsyncIterable<Buffer> {
-    const reader = new StreamReader({ connection: this.#connection, key: this.key, stream, from })
+  read(stream: KeptStream, from: number): StreamReader {
+    const request = (op: string, more: object): Promise<void> => this.#request(op, { ...more, stream })
+    const reader = new StreamReader({ from, request })
     this.#readers.set(stream, reader)
+    reader.on('error', () => {})
+    reader.once('close', () => this.#stopped(stream, reader))
     return reader
+  }
+
+  /** What is not read any more is not sent either. */
+  #stopped(stream: KeptStream, reader: StreamReader): void {
+    if (this.#readers.get(stream) !== reader) return
+    this.#readers.delete(stream)
+    if (reader.isFollowing) void this.#request('read', { stream, from: reader.at, bytes: 0 }).catch(() => {})
   }
 
   write(bytes: string): void | Promise<void> {
@@ -88,7 +100,10 @@ export class ConnectedAgent implements KeptAgent {
   endInput(): void {
     if (this.#inputEnded) return
     // After what waits: the order of a pipe.
-    const end = (): void => void this.#request('close-input').catch(() => {})
+    const end = (): void => {
+      this.#isClosing = true
+      void this.#request('close-input').catch(() => {})
+    }
     if (this.#room) void this.#room.promise.then(end)
     else end()
   }
@@ -106,6 +121,7 @@ export class ConnectedAgent implements KeptAgent {
   }
 
   async release(): Promise<void> {
+    this.#isReleasing = true
     try {
       await this.#request('release')
     } catch (error) {
@@ -122,10 +138,35 @@ export class ConnectedAgent implements KeptAgent {
     await this.release()
   }
 
+  /**
+   * Goes on over another connection of this host, after another program had the keeper.
+   * @param described as `list` describes it
+   * @returns false when it is not where it was: something was written to it, or what was not read yet is not kept
+   */
+  goOn(described: Fields, connection: WireConnection): boolean {
+    const { pid, startTime, exit } = described
+    const { stdin, stdout, stderr } = asRecord(described['streams'])
+    if (pid !== this.process.pid || startTime !== this.process.startTime) return false
+    if (!this.#hasAccepted(rangeOf(stdin).next)) return false
+    this.#connection = connection
+    if (!this.#readsOn('stdout', stdout) || !this.#readsOn('stderr', stderr)) return false
+    if (exit !== undefined) this.#exited(exitOf(exit))
+    if (isStalled(stdout) || isStalled(stderr)) this.#onFull()
+    this.#writeOn(asNumber(described['delivered']) ?? 0, asRecord(stdin)['ended'] === true)
+    return true
+  }
+
+  /** This host can no longer reach it. */
+  lose(loss: KeptLoss): void {
+    this.#onLost(loss)
+    this.#dropInput()
+    for (const reader of this.#readers.values()) reader.destroy(unavailable(loss.reason))
+  }
+
   /** What the keeper says of this agent. */
   handle(push: Fields, body: Buffer): void {
     const reader = this.#readers.get(streamOf(push))
-    if (push['push'] === 'data') reader?.push(body)
+    if (push['push'] === 'data') reader?.receive(body)
     if (push['push'] === 'end') reader?.end()
     if (push['push'] === 'exit') this.#exited(exitOf(push['exit']))
     if (push['push'] === 'delivered') this.#hasDelivered(push['upTo'])
@@ -163,14 +204,42 @@ export class ConnectedAgent implements KeptAgent {
     }
     this.#connection.request({ op: 'write', key, at }, accepted, bytes).catch((error: unknown) => {
       const { code } = refusalOf(error)
+      // The connection is lost: the next one says what was accepted.
+      if (code === undefined) return
       // What was sent after a refused write is refused for its offset, and is already waiting again.
       if (this.#sent[0] !== bytes) return
       if (code !== 'input_full') return this.#dropInput()
-      this.#waiting = [...this.#sent, ...this.#waiting]
-      this.#sent = []
-      this.#at = at
+      this.#sendAgain(at)
       this.#isFull = true
     })
+  }
+
+  #readsOn(stream: KeptStream, described: unknown): boolean {
+    return this.#readers.get(stream)?.goOn(rangeOf(described)) ?? true
+  }
+
+  /** What was asked for when the connection was lost is asked for again. */
+  #writeOn(delivered: number, inputEnded: boolean): void {
+    this.#inputEnded ||= inputEnded
+    this.#isFull = false
+    this.#delivered = delivered
+    this.#send()
+    if (this.#isClosing) void this.#request('close-input').catch(() => {})
+    if (this.#isReleasing) void this.release().catch(() => {})
+  }
+
+  /** @param next the keeper's next offset of stdin. @returns false unless it is the end of a write of this host */
+  #hasAccepted(next: number): boolean {
+    let at = this.#at - this.#sent.reduce((sum, { length }) => sum + length, 0)
+    while (at < next && this.#sent.length > 0) at += this.#sent.shift()?.length ?? 0
+    this.#sendAgain(at)
+    return at === next
+  }
+
+  #sendAgain(from: number): void {
+    this.#waiting = [...this.#sent, ...this.#waiting]
+    this.#sent = []
+    this.#at = from
   }
 
   #dropInput(): void {

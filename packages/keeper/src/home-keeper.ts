@@ -8,6 +8,13 @@ export interface KeeperOptions {
   /** How long idle agents live without a gateway, in milliseconds. */
   readonly orphanMs: number
   readonly clock?: Clock
+  /**
+   * Whether this host still has the home: then it takes back a keeper that another program took, and goes on with its agents.
+   * Default: it does not.
+   */
+  readonly hasHome?: () => boolean
+  /** Called with what a person should know. */
+  readonly onProblem?: (problem: string) => void
   /** Other bounds for a keeper that is started; see docs/keeper.md. */
   readonly bounds?: Partial<Bounds>
 }

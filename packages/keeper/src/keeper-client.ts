@@ -1,5 +1,13 @@
 import type { Socket } from 'node:net'
-import { AgentprotoError, asNumber, asRecord, asString, settlesWithin, systemClock } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  asNumber,
+  asRecord,
+  asString,
+  defined,
+  settlesWithin,
+  systemClock,
+} from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 import type { KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
 import { checkLaunch, spawnFailure } from '@agentproto/subprocess'
@@ -16,19 +24,24 @@ const ANSWER_MS = 15_000
 const SILENT = 'it does not answer'
 
 /** As `openKeeper`, but starts none and replaces none. @returns undefined when none is alive. @throws `keeper_unavailable` */
-export function connectKeeper(options: KeeperOptions): Promise<HomeKeeper | undefined> {
+export function connectKeeper(options: KeeperOptions): Promise<ConnectedKeeper | undefined> {
   return ConnectedKeeper.connect(options, 'controller')
 }
 
+/** A keeper beside its controller. */
+export interface SeenKeeper {
+  readonly info: KeeperInfo
+  readonly agents: readonly ListedAgent[]
+  /** The process that controls it, as that says itself; 0 if it does not. Absent when none does, or the keeper does not say. */
+  readonly controller?: number
+}
+
 /** Looks at the keeper of a folder beside its controller. @returns undefined when none is alive. @throws `keeper_unavailable` */
-export async function lookAtKeeper(
-  folder: string,
-  clock: Clock = systemClock,
-): Promise<{ readonly info: KeeperInfo; readonly agents: readonly ListedAgent[] } | undefined> {
+export async function lookAtKeeper(folder: string, clock: Clock = systemClock): Promise<SeenKeeper | undefined> {
   const keeper = await ConnectedKeeper.connect({ folder, orphanMs: 0, clock }, 'observer')
   if (keeper === undefined) return undefined
   try {
-    return { info: keeper.info, agents: await keeper.list() }
+    return { info: keeper.info, agents: await keeper.list(), ...defined({ controller: keeper.controller }) }
   } finally {
     keeper.close()
   }
@@ -37,7 +50,11 @@ export async function lookAtKeeper(
 /** One connection to a keeper. */
 export class ConnectedKeeper implements HomeKeeper {
   info: KeeperInfo = { pid: 0, wire: 0, build: '' }
+  /** See {@link SeenKeeper}. */
+  controller: number | undefined
   readonly lost: Promise<KeptLoss>
+  /** What becomes of its agents when the connection is lost. */
+  onLost = (loss: KeptLoss): void => this.lose(loss)
   readonly #connection: WireConnection
   readonly #clock: Clock
   readonly #agents = new Map<string, ConnectedAgent>()
@@ -75,6 +92,7 @@ export class ConnectedKeeper implements HomeKeeper {
     this.#connection = new WireConnection(socket, onPush)
     this.#clock = clock
     this.lost = this.#connection.lost
+    void this.lost.then((loss) => this.onLost(loss))
   }
 
   async spawn(key: string, launch: Launch, facts: string): Promise<KeptAgent> {
@@ -95,6 +113,26 @@ export class ConnectedKeeper implements HomeKeeper {
     this.#adoption ??= this.#connectWanted()
     this.#wanted.add(key)
     return (await this.#adoption).get(key)
+  }
+
+  /**
+   * Goes on with the agents of an earlier connection of this host, each where it was; one that is not where it was is lost.
+   * @throws `keeper_unavailable`
+   */
+  takeBack(earlier: ConnectedKeeper): Promise<void> {
+    return this.#ask({ op: 'list' }, (answer) => {
+      const described = new Map(agentsIn(answer).map((agent) => [agent['key'], agent]))
+      for (const [key, agent] of earlier.#agents) {
+        const now = described.get(key)
+        if (now !== undefined && agent.goOn(now, this.#connection)) this.#agents.set(key, agent)
+        else agent.lose(CHANGED)
+      }
+    })
+  }
+
+  /** Its agents cannot be reached any more. */
+  lose(loss: KeptLoss): void {
+    for (const agent of this.#agents.values()) agent.lose(loss)
   }
 
   list(): Promise<readonly ListedAgent[]> {
@@ -120,10 +158,11 @@ export class ConnectedKeeper implements HomeKeeper {
   }
 
   async #hello({ role, orphanMs, secret }: Fields, dialects: Dialects): Promise<void> {
-    const hello = { op: 'hello', wire: versionsOf(dialects), role, orphanMs, secret }
+    const hello = { op: 'hello', wire: versionsOf(dialects), role, orphanMs, secret, pid: process.pid }
     await this.#connection.request(hello, (answer) => {
       const [pid, wire, build] = [asNumber(answer['pid']), asNumber(answer['wire']), asString(answer['build'])]
       this.info = { pid: pid ?? 0, wire: wire ?? 0, build: build ?? '' }
+      this.controller = asNumber(answer['controller'])
       this.#queueBytes = asNumber(answer['queueBytes']) ?? 0
     })
   }
@@ -167,6 +206,9 @@ export class ConnectedKeeper implements HomeKeeper {
     return agent
   }
 }
+
+/** It is ended as one that cannot be reached: this host has the keeper again. */
+const CHANGED: KeptLoss = { cause: 'unreachable', reason: 'another program had the keeper and changed the agent' }
 
 const agentsIn = ({ agents }: Fields): readonly Fields[] => (Array.isArray(agents) ? agents.map(asRecord) : [])
 

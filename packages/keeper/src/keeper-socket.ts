@@ -60,6 +60,9 @@ async function throughShortPath<T>(folder: string, use: (at: string) => Promise<
   }
 }
 
+/** How a connection to a keeper fails that has ended, or ends at this moment. */
+const DEAD: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT', 'ECONNRESET'])
+
 function connectTo(path: string): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(path)
@@ -69,8 +72,7 @@ function connectTo(path: string): Promise<Socket | undefined> {
     })
     socket.once('error', failed)
     function failed(error: NodeJS.ErrnoException): void {
-      const isDead = error.code === 'ECONNREFUSED' || error.code === 'ENOENT'
-      if (isDead) resolve(undefined)
+      if (DEAD.has(error.code)) resolve(undefined)
       else reject(unavailable(`its socket cannot be connected to (${error.code})`, error))
     }
   })

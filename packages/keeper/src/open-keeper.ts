@@ -1,8 +1,8 @@
-import { systemClock } from '@agentproto/contracts'
+import { settlesWithin, systemClock } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 import type { KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
 import type { HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
-import { connectKeeper } from './keeper-client.js'
+import { type ConnectedKeeper, connectKeeper } from './keeper-client.js'
 import { makeFolder } from './keeper-socket.js'
 import { programBuild, startKeeper } from './start-keeper.js'
 import { speaksOtherWire, unavailable } from './wire-connection.js'
@@ -24,7 +24,7 @@ export async function openKeeper(options: KeeperOptions): Promise<HomeKeeper> {
   return new LastingKeeper(options, await reach(options))
 }
 
-async function reach(options: KeeperOptions): Promise<HomeKeeper> {
+async function reach(options: KeeperOptions): Promise<ConnectedKeeper> {
   makeFolder(options.folder)
   const build = programBuild()
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -36,7 +36,7 @@ async function reach(options: KeeperOptions): Promise<HomeKeeper> {
 }
 
 /** A keeper whose wire is not spoken takes no `stop`, but it ends by itself when it holds nothing. */
-async function connectPatiently(options: KeeperOptions): Promise<HomeKeeper | undefined> {
+async function connectPatiently(options: KeeperOptions): Promise<ConnectedKeeper | undefined> {
   const { clock = systemClock } = options
   for (let waited = 0; ; waited += LOOK_MS) {
     try {
@@ -57,16 +57,24 @@ async function gaveWay(keeper: HomeKeeper, build: string): Promise<boolean> {
   return true
 }
 
-/** The keeper of a home for as long as its gateway runs: one that ended is followed by another, which holds nothing. */
+/**
+ * The keeper of a home for as long as its gateway runs: one that ended is followed by another, which holds nothing, and one that
+ * another program took is taken back.
+ */
 class LastingKeeper implements HomeKeeper {
   readonly #options: KeeperOptions
-  #current: HomeKeeper
+  readonly #clock: Clock
+  readonly #backOff: BackOff
+  #current: ConnectedKeeper
   #loss: KeptLoss | undefined
-  #next: Promise<HomeKeeper> | undefined
+  #next: Promise<ConnectedKeeper> | undefined
+  #takingBack: Promise<void> | undefined
   #isClosed = false
 
-  constructor(options: KeeperOptions, keeper: HomeKeeper) {
+  constructor(options: KeeperOptions, keeper: ConnectedKeeper) {
     this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#backOff = new BackOff(this.#clock)
     this.#current = this.#follow(keeper)
   }
 
@@ -103,9 +111,12 @@ class LastingKeeper implements HomeKeeper {
   close(): void {
     this.#isClosed = true
     this.#current.close()
+    // Those of a keeper that another program has are left as they are.
+    this.#current.lose({ cause: 'left', reason: 'it was left' })
   }
 
   async #replaced(): Promise<void> {
+    if (this.#takingBack) await settlesWithin(TAKEN_MS, this.#takingBack, this.#clock)
     // One that was taken over or left is another gateway's.
     if (this.#loss?.cause !== 'unreachable' || this.#isClosed) return
     const next = (this.#next ??= reach(this.#options))
@@ -119,11 +130,78 @@ class LastingKeeper implements HomeKeeper {
     }
   }
 
-  #follow(keeper: HomeKeeper): HomeKeeper {
+  #follow(keeper: ConnectedKeeper): ConnectedKeeper {
     this.#loss = undefined
-    void keeper.lost.then((loss) => {
-      if (this.#current === keeper) this.#loss ??= loss
-    })
+    keeper.onLost = () => {}
+    // It may be lost already.
+    void keeper.lost.then((loss) => this.#hasLost(keeper, loss))
     return keeper
   }
+
+  #hasLost(keeper: ConnectedKeeper, loss: KeptLoss): void {
+    if (this.#current === keeper) this.#loss = loss
+    if (loss.cause !== 'taken-over' || !this.#mayTakeBack()) return keeper.lose(loss)
+    this.#options.onProblem?.('Another program took the keeper. The agents wait until the gateway has it again.')
+    const takingBack = this.#takeBack(keeper).finally(() => (this.#takingBack = undefined))
+    this.#takingBack = takingBack
+  }
+
+  /** The lock of the home says which gateway is right, also after this one was frozen. */
+  #mayTakeBack(): boolean {
+    return !this.#isClosed && this.#options.hasHome?.() === true
+  }
+
+  /** Two programs that take it from one another must not keep the machine busy. */
+  async #takeBack(taken: ConnectedKeeper): Promise<void> {
+    for (;;) {
+      await passed(this.#clock, this.#backOff.next())
+      if (!this.#mayTakeBack()) return taken.lose(TAKEN)
+      if (await this.#tookBack(taken).catch(() => false)) return
+    }
+  }
+
+  /** @throws when the keeper does not answer, or was taken again */
+  async #tookBack(taken: ConnectedKeeper): Promise<boolean> {
+    const keeper = await connectKeeper(this.#options)
+    if (keeper === undefined) {
+      this.#loss = ENDED
+      taken.lose(ENDED)
+      return true
+    }
+    if (this.#isClosed) keeper.close()
+    await keeper.takeBack(taken)
+    this.#current = this.#follow(keeper)
+    this.#options.onProblem?.('The gateway has its keeper again.')
+    return true
+  }
 }
+
+/** How long a start waits for a keeper that is being taken back, in milliseconds. */
+const TAKEN_MS = 15_000
+const TAKEN: KeptLoss = { cause: 'taken-over', reason: 'another gateway took over' }
+const ENDED: KeptLoss = { cause: 'unreachable', reason: 'the keeper has ended' }
+
+/** How long to wait before a keeper is taken back: the longer, the more often it was taken. */
+class BackOff {
+  readonly #clock: Clock
+  #ms = 0
+  #last = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** In milliseconds. */
+  next(): number {
+    const now = this.#clock.now()
+    const isCalm = now - this.#last > CALM_MS
+    this.#ms = isCalm ? FIRST_MS : Math.min(this.#ms * 2, LONGEST_MS)
+    this.#last = now
+    return this.#ms
+  }
+}
+
+const FIRST_MS = 100
+const LONGEST_MS = 30_000
+/** After such a time in which it was not taken, it begins with the shortest wait again. */
+const CALM_MS = 120_000

@@ -1,5 +1,5 @@
 import { defined, systemClock } from '@agentproto/contracts'
-import type { HomeKeeper } from '@agentproto/keeper'
+import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
 import { type Access, type HomeLock, openAccess, openHome, prepareHome } from '@agentproto/server'
 import type { CloseOptions } from '@agentproto/session-registry'
 import { openAgents } from './open-agents.js'
@@ -8,7 +8,7 @@ import type { GatewayOptions } from './gateway-options.js'
 import type { Gateway } from './gateway.js'
 import { observe, type Observers } from './observe.js'
 import { endCommands, hostedCommands } from './hosted-commands.js'
-import { leaveKeeper, openAgentKeeper } from './open-agent-keeper.js'
+import { answeredAtEnd, leaveKeeper, openAgentKeeper } from './open-agent-keeper.js'
 import { type Notifications, openNotifications } from './open-notifications.js'
 import { openHosts } from './open-hosts.js'
 import { openSessions, type Sessions } from './open-sessions.js'
@@ -55,7 +55,7 @@ interface Opened {
 
 async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   const observers = (opened.observers = observe(settings))
-  const keeper = (opened.keeper = await openAgentKeeper(settings, observers.onProblem))
+  const keeper = (opened.keeper = await openAgentKeeper(settings, { ...opened, ...observers }))
   const agents = openAgents(settings, { ...observers, keeper })
   const access = (opened.access = openAccess(settings, { ...observers, ...agents }))
   const notifications = (opened.notifications = openNotifications(settings, observers))
@@ -111,7 +111,8 @@ function closeOpened(
     // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
     () => sessions?.close(options),
     () => keeper && leaveCommands(keeper, observers),
-    () => keeper && leaveKeeper(keeper),
+    // One that another program has taken is left to it.
+    () => keeper && leaveKeeper(keeper).catch((thrown: unknown) => observers?.onProblem(String(thrown))),
     () => surfaces?.close(CLOSE_GRACE_MS, options),
     () => access?.close(),
     () => notifications?.notifier.close(),
@@ -124,5 +125,6 @@ function closeOpened(
 
 async function leaveCommands(keeper: HomeKeeper, observers: Observers | undefined): Promise<void> {
   const onProblem = (problem: string): void => observers?.onProblem(problem)
-  await endCommands(await hostedCommands(keeper, onProblem), onProblem)
+  const list = (): Promise<readonly ListedAgent[]> => answeredAtEnd(keeper.list())
+  await endCommands(await hostedCommands({ list }, onProblem), onProblem)
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { settlesWithin, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, settlesWithin, systemClock } from '@agentproto/contracts'
 import { type KeptAgent, sessionKeyOf, turnKeyOf } from '@agentproto/contracts/agent'
 import type { SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
+import type { HomeLock } from '@agentproto/server'
 import type { SessionService } from '@agentproto/contracts/wire'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import type { Settings } from './settings.js'
@@ -13,7 +14,7 @@ import type { Settings } from './settings.js'
  */
 export async function openAgentKeeper(
   { keeper, inMemory, store, layout, clock }: Settings,
-  onProblem: (problem: string) => void,
+  { lock, onProblem }: KeeperHost,
 ): Promise<HomeKeeper | undefined> {
   // The next gateway finds the agents by the records of their sessions.
   if (inMemory || typeof store === 'object') return undefined
@@ -22,12 +23,18 @@ export async function openAgentKeeper(
   if (!keeper.enabled) return undefined
   const { openKeeper, speaksOtherWire } = await import('@agentproto/keeper')
   try {
-    return await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock })
+    const hasHome = (): boolean => lock?.isHeld() === true
+    return await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock, hasHome, onProblem })
   } catch (thrown) {
     if (speaksOtherWire(thrown)) throw thrown
     onProblem(`Agents end with this gateway. ${messageOf(thrown)}`)
     return undefined
   }
+}
+
+export interface KeeperHost {
+  readonly lock: HomeLock | undefined
+  readonly onProblem: (problem: string) => void
 }
 
 /**
@@ -132,8 +139,18 @@ const TERM_GRACE_MS = 2_000
 /** The gateway ends: a keeper that holds nothing ends too, and any other one waits for the next gateway. */
 export async function leaveKeeper(keeper: HomeKeeper): Promise<void> {
   try {
-    await keeper.stop()
+    await answeredAtEnd(keeper.stop())
   } finally {
     keeper.close()
   }
 }
+
+/** A keeper that is frozen does not keep its gateway from ending. @throws `keeper_unavailable` */
+export async function answeredAtEnd<T>(answer: Promise<T>): Promise<T> {
+  if (await settlesWithin(END_MS, answer, systemClock)) return answer
+  answer.catch(() => {})
+  throw new AgentprotoError('keeper_unavailable', 'The keeper did not answer at the end of the gateway')
+}
+
+/** In milliseconds. */
+const END_MS = 2_000

@@ -26,9 +26,15 @@ export class KeptPipes implements ProcessPipes {
     this.#clock = clock
     this.info = agent.process
     this.written = agent.kept.stdin.next
-    this.begun = new Promise((resolve) => (this.begin = resolve))
+    let began = (): void => {}
+    this.begun = new Promise((resolve) => (began = resolve))
     this.stdout = this.#stream('stdout')
     this.stderr = this.#stream('stderr')
+    this.begin = () => {
+      began()
+      this.stdout.resume()
+      this.stderr.resume()
+    }
     this.exit = new Promise((resolve) => (this.#resolveExit = resolve))
     void agent.exit.then((exit) => this.#resolveExit(exit))
     void agent.lost.then((loss) => this.#lost(loss))
@@ -65,12 +71,16 @@ export class KeptPipes implements ProcessPipes {
     this.stderr.destroy()
   }
 
-  /** Not `Readable.from`, which closes only after the read that waits for the agent. */
   #stream(name: KeptStream): Readable {
+    const stream = this.#agent.read(name, this.#agent.kept[name].first)
+    return (stream instanceof Readable ? stream : this.#following(stream)).pause()
+  }
+
+  /** Not `Readable.from`, which closes only after the read that waits for the agent. */
+  #following(stream: AsyncIterable<Buffer>): Readable {
     let chunks: AsyncIterator<Buffer> | undefined
     const next = async (): Promise<Buffer | null> => {
-      await this.begun
-      chunks ??= this.#agent.read(name, this.#agent.kept[name].first)[Symbol.asyncIterator]()
+      chunks ??= stream[Symbol.asyncIterator]()
       const { done, value } = await chunks.next()
       return done === true ? null : value
     }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { defined } from '@agentproto/contracts'
 import type { HomeLayout } from '@agentproto/contracts/agent'
 import { byteCount } from '../doctor/byte-count.js'
 
@@ -17,6 +18,8 @@ export interface KeeperState {
   readonly keptBytes: number
   /** Why it does not read what some agent writes. */
   readonly stalled?: 'full' | 'disk'
+  /** The process that controls it, as that says itself; 0 if it does not. */
+  readonly controller?: number
 }
 
 /** Looks at the keeper beside its gateway. @returns undefined when none is alive. @throws `keeper_unavailable` */
@@ -33,7 +36,7 @@ export async function keeperState({ keeper }: HomeLayout): Promise<KeeperState |
     agents: living.length,
     busy: living.filter(({ isBusy }) => isBusy).length,
     keptBytes: seen.agents.reduce((sum, { keptBytes }) => sum + keptBytes, 0),
-    ...(stalled !== undefined && { stalled }),
+    ...defined({ stalled, controller: seen.controller }),
   }
 }
 

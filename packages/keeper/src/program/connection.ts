@@ -35,6 +35,8 @@ interface Following {
 export class Connection {
   /** What `hello` proved. */
   role: 'stranger' | 'observer' | 'controller' = 'stranger'
+  /** As it says itself; 0 if it does not. */
+  pid = 0
   readonly #socket: Socket
   readonly #answer: Answer
   readonly #frames = new FrameReader(STRANGER_LIMITS)
@@ -59,8 +61,9 @@ export class Connection {
     })
   }
 
-  accept(role: 'observer' | 'controller'): void {
+  accept(role: 'observer' | 'controller', pid = 0): void {
     this.role = role
+    this.pid = pid
     this.#frames.limits = PEER_LIMITS
   }
 

@@ -118,12 +118,13 @@ export class Keeper {
     if (!isSame(this.#options.secret, request.text('secret'))) throw new Refusal('unauthorized')
     const role = request.text('role') === 'controller' ? 'controller' : 'observer'
     if (role === 'controller') this.#control(connection, request.count('orphanMs'))
-    connection.accept(role)
+    connection.accept(role, request.count('pid', 0))
     const { build, bounds } = this.#options
     return {
       wire: Math.max(...spoken),
       build,
       pid: process.pid,
+      controller: this.#controller?.pid,
       agents: this.#agents.size,
       queueBytes: bounds.queueBytes,
     }

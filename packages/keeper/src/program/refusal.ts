@@ -54,8 +54,9 @@ export class Parameters {
     return this.#checked(name, isEnvironment)
   }
 
-  /** A whole number from 0 on. */
-  count(name: string): number {
+  /** A whole number from 0 on. @param absent its value where it is not given; without one, it must be given */
+  count(name: string, absent?: number): number {
+    if (absent !== undefined && this.#values[name] === undefined) return absent
     return this.#checked(name, isCount)
   }
 

@@ -8,6 +8,8 @@ import { identify } from '@agentproto/subprocess'
  * gateway is replaced at once, and a reused pid is not mistaken for the owner (docs/decisions/home-lock.md).
  */
 export interface HomeLock {
+  /** Whether the lock is still of this process: one that was frozen may have lost it. */
+  isHeld(): boolean
   release(): void
 }
 
@@ -22,7 +24,7 @@ export async function lockHome(path: string, { isBrief, clock }: LockOptions): P
   const self: Owner = { ...(identify(process.pid) ?? { pid: process.pid, startTime: '' }), isBrief }
   for (let tries = 0; tries < 5; tries += 1) {
     await whileBrief(path, clock)
-    if (tryLock(path, self)) return { release: () => release(path, self) }
+    if (tryLock(path, self)) return heldLock(path, self)
     const owner = readOwner(path)
     const lives = owner !== undefined && isAlive(owner)
     if (lives && !owner.isBrief) throw taken(path, owner)
@@ -87,9 +89,12 @@ function discard(path: string, dead: Owner): void {
   rmSync(aside, { force: true })
 }
 
-function release(path: string, self: Owner): void {
-  const owner = readOwner(path)
-  if (owner?.pid === self.pid && owner.startTime === self.startTime) rmSync(path, { force: true })
+function heldLock(path: string, self: Owner): HomeLock {
+  const isHeld = (): boolean => {
+    const owner = readOwner(path)
+    return owner?.pid === self.pid && owner.startTime === self.startTime
+  }
+  return { isHeld, release: () => isHeld() && rmSync(path, { force: true }) }
 }
 
 /** Undefined if there is no lock. An unreadable lock counts as one of a dead owner. */

@@ -72,13 +72,16 @@ class FleetFollow implements EventReader {
     return this.#sources.inLog(this.#after)
   }
 
-  /** What was read before is left out. */
+  /**
+   * What was read before is left out. A gap says where the numbers go on; also with earlier ones, when another host has the session
+   * and the last events of its owner were never published.
+   */
   #newsOf(batch: EventBatch): EventBatch {
     const { records, gap } = batch
-    const after = this.#after
-    this.#after = Math.max(after, records.at(-1)?.seq ?? after, (gap?.first ?? 1) - 1)
-    if (gap !== undefined || (records[0]?.seq ?? after + 1) > after) return batch
-    return { records: records.filter(({ seq }) => seq > after) }
+    const after = gap === undefined ? this.#after : gap.first - 1
+    const news = records.filter(({ seq }) => seq > after)
+    this.#after = news.at(-1)?.seq ?? after
+    return gap === undefined ? { records: news } : { records: news, gap }
   }
 }
 

@@ -16,51 +16,65 @@ export interface FleetSearch {
 }
 
 /**
- * Searches on all hosts. Each host has a part of the page, and goes on where it stopped: no hit is lost or repeated. A page has its
- * newest sessions first; a later page may have newer ones of a host that has many.
+ * Searches on all hosts. The pages of hosts stay whole, so that each goes on where its page ended, and no hit is lost or repeated: of
+ * the page of a host that has no room in this one nothing is used, and it is asked for again. A page has its newest sessions first.
  */
 export async function searchAll(
   { host, others, search, startedAt }: FleetSearch,
   { after, limit = DEFAULT_HITS, ...query }: SearchQuery,
 ): Promise<SearchResult> {
-  const places = after === undefined ? undefined : fromCursor(after)
-  const wanted = [host, ...others].filter((each) => places === undefined || Object.hasOwn(places, each))
-  const missing = Object.keys(places ?? {}).filter((each) => !wanted.includes(each))
-  const asked = wanted.slice(0, limit)
-  const share = Math.floor(limit / Math.max(1, asked.length))
+  const places: SearchPlaces = after === undefined ? placesOf([host, ...others]) : fromCursor(after)
+  const known = [host, ...others].filter((each) => Object.hasOwn(places, each))
+  const missing = Object.keys(places).filter((each) => !known.includes(each))
+  const [first, ...rest] = known
   const ask = (each: string): Promise<SearchResult> =>
-    search(each, { ...query, limit: share, ...defined({ after: places?.[each] ?? undefined }) })
-  const [first, ...rest] = asked
-  const answered = first === undefined ? NO_ANSWERS : await askAll({ host: first, answer: () => ask(first) }, rest, ask)
-  const next = Object.fromEntries([
-    ...answered.answers.flatMap(({ host: each, answer }) =>
-      answer.nextCursor === undefined ? [] : [[each, answer.nextCursor] as const],
+    search(each, { ...query, limit, ...defined({ after: places[each] ?? undefined }) })
+  const asked = first === undefined ? NO_ANSWERS : await askAll({ host: first, answer: () => ask(first) }, rest, ask)
+  const { used, left } = fitting(asked, { limit, startedAt })
+  const next: [string, string | null][] = [
+    ...used.flatMap(({ host: each, answer: { nextCursor } }): [string, string][] =>
+      nextCursor === undefined ? [] : [[each, nextCursor]],
     ),
-    ...wanted.slice(limit).map((each) => [each, places?.[each] ?? null] as const),
-  ])
-  return resultOf(answered, { next, missing, startedAt })
-}
-
-interface Rest {
-  readonly next: SearchPlaces
-  /** Hosts that the page before has named and that are not known any more. */
-  readonly missing: readonly string[]
-  readonly startedAt: FleetSearch['startedAt']
-}
-
-function resultOf(
-  { answers, unanswered = [] }: Answers<SearchResult>,
-  { next, missing, startedAt }: Rest,
-): SearchResult {
-  const hits = answers.flatMap(({ answer }) => answer.hits)
-  const unreadable = answers.flatMap(({ answer }) => answer.unreadable ?? []).slice(0, ARCHIVE_BOUNDS.searchUnreadable)
-  const silent = [...unanswered, ...missing.map((host) => ({ host, problem: 'host_not_found' }))]
+    ...left.map((each): [string, string | null] => [each, places[each] ?? null]),
+  ]
+  const silent = [...(asked.unanswered ?? []), ...missing.map((each) => ({ host: each, problem: 'host_not_found' }))]
+  const unreadable = used.flatMap(({ answer }) => answer.unreadable ?? []).slice(0, ARCHIVE_BOUNDS.searchUnreadable)
   return {
-    hits: newestFirst(hits, startedAt),
-    ...(Object.keys(next).length > 0 && { nextCursor: toCursor(next) }),
+    hits: newestFirst(
+      used.flatMap(({ answer }) => answer.hits),
+      startedAt,
+    ),
+    ...(next.length > 0 && { nextCursor: toCursor(Object.fromEntries(next)) }),
     ...(unreadable.length > 0 && { unreadable }),
     ...(silent.length > 0 && { unanswered: silent }),
   }
+}
+
+const placesOf = (hosts: readonly string[]): SearchPlaces => Object.fromEntries(hosts.map((host) => [host, null]))
+
+interface Fitting {
+  readonly used: Answers<SearchResult>['answers']
+  /** Hosts whose page has no room. */
+  readonly left: readonly string[]
+}
+
+/** As many pages as have room together, those with the newest session first; one has always room. */
+function fitting(
+  { answers }: Answers<SearchResult>,
+  { limit, startedAt }: Pick<FleetSearch, 'startedAt'> & { readonly limit: number },
+): Fitting {
+  const newest = ({ hits: [hit] }: SearchResult): string => (hit === undefined ? '' : startedAt(hit.sessionId))
+  const used: Answers<SearchResult>['answers'][number][] = []
+  const left: string[] = []
+  let room = limit
+  for (const each of answers.toSorted((a, b) => newest(b.answer).localeCompare(newest(a.answer)))) {
+    const { length } = each.answer.hits
+    if (length <= room) {
+      used.push(each)
+      room -= length
+    } else left.push(each.host)
+  }
+  return { used, left }
 }
 
 /** The hits of one session stay in their order: the sort is stable. */

@@ -1,0 +1,12 @@
+import type { FleetView } from './fleet-services-options.js'
+import type { HostDirectory } from './host-directory.js'
+import type { SessionDirectory } from './session-directory.js'
+
+/** What the services of a fleet know of it, from the watched copies of its directories. */
+export const fleetView = (hosts: HostDirectory, sessions: SessionDirectory): FleetView => ({
+  session: (id) => sessions.get(id),
+  sessions: () => sessions.all(),
+  hosts: () => hosts.hosts().map(({ record }) => record.host),
+  isReachable: (host) => hosts.isReachable(host),
+  watch: () => sessions.changes(),
+})

@@ -171,8 +171,8 @@ test('what each package exports', () => {
       FleetOptions FleetServices FleetServicesOptions FleetView Follow HostDetails HostDirectory
       HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes LogLimits LogOfAll LogPublisher
       LogPublisherOptions LogStreamOptions Publication PublicationEnd SessionDirectory
-      SessionDirectoryOptions SessionRecord SharedServices createFleetKey fleetServices openCluster
-      openLogStream readFleetKey
+      SessionDirectoryOptions SessionRecord SharedServices createFleetKey fleetServices fleetView
+      openCluster openLogStream readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

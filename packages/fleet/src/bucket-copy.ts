@@ -165,6 +165,9 @@ export class BucketCopy<T> {
   }
 }
 
+/** A server refuses less. */
+const MIN_IDLE_MS = 100
+
 interface FollowEvents {
   readonly onMessage: (message: JsMsg, isListed: boolean) => void
   /** All that was there when it began was passed on. */
@@ -196,7 +199,7 @@ class Follow {
   async #run(): Promise<void> {
     const { bucket, idleMs } = this.#options
     const deliver = createInbox()
-    const idle = nanos(idleMs)
+    const idle = nanos(Math.max(MIN_IDLE_MS, idleMs))
     const bound = await bucket.client.consumers.getBoundPushConsumer({ deliver_subject: deliver, idle_heartbeat: idle })
     // Listening comes first: a consumer that no one listens to sends nothing.
     const messages = await bound.consume({ callback: (message) => this.#onMessage(message) })

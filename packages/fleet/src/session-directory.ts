@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { AgentprotoError, type Clock, type Session, type Timer } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
 import type { Reader } from '@agentproto/contracts/wire'
@@ -70,6 +71,8 @@ export class SessionDirectory {
     const { cluster, hosts, onProblem } = options
     this.#options = options
     this.#hosts = hosts
+    // One for each session that is being taken.
+    setMaxListeners(0, this.#closing.signal)
     this.#clock = hosts.clock
     this.#bucket = bucket
     this.#backoff = new Backoff(hosts.clock)

@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { SESSIONS_BUCKET } from '../src/subjects.ts'
 import { startNats, startNatsCluster } from './support/nats-servers.ts'
@@ -155,6 +155,27 @@ test(
     await expect(taking).rejects.toMatchObject({ code: 'session_live' })
     await expect.poll(() => a.sessions.mayWrite('s1')).toBe(true)
     expect(a.fenced).toEqual([])
+  },
+)
+
+test(
+  '17.3 a host that joined again after its eviction keeps its session: the late take fails',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { clock, a, b } = await twoWithFrozen(url, testSession('s1', { onHostLoss: 'move' }))
+    const evict = b.hosts.evict.bind(b.hosts)
+    vi.spyOn(b.hosts, 'evict').mockImplementation(async (host) => {
+      const isEvicted = await evict(host)
+      clock.thaw()
+      await expect.poll(() => a.sessions.mayWrite('s1')).toBe(true)
+      return isEvicted
+    })
+    clock.freeze()
+    await expect.poll(() => b.sessions.isReachable('s1'), { timeout: 3_000 }).toBe(false)
+    await expect(b.sessions.takeOver('s1')).rejects.toMatchObject({ code: 'session_live' })
+    expect(a.sessions.mayWrite('s1')).toBe(true)
+    expect(a.sessions.epochOf('s1')).toBe(1)
   },
 )
 

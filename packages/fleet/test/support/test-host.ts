@@ -124,6 +124,10 @@ export class FreezableClock implements Clock {
     }
   }
 
+  get isFrozen(): boolean {
+    return this.#frozen
+  }
+
   freeze(): void {
     this.#frozen = true
   }

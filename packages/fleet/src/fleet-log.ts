@@ -3,6 +3,7 @@ import type { EventBatch, EventRecord } from '@agentproto/contracts/agent'
 import type { EventReader } from '@agentproto/contracts/wire'
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { type Cluster, clusterError } from './cluster.js'
+import { Disconnects } from './disconnects.js'
 import { LogReader } from './log-reader.js'
 import { type LogEnd, LogTail } from './log-tail.js'
 import { LOG_STREAM, logSubject } from './subjects.js'
@@ -23,12 +24,14 @@ const MAX_PROBLEMS = 100
 export class FleetLog {
   readonly #options: FleetLogOptions
   readonly #tail: LogTail
+  readonly #disconnects: Disconnects
   readonly #readers = new Map<string, Set<LogReader>>()
   #problems = 0
 
   constructor(options: FleetLogOptions) {
     this.#options = options
     this.#tail = new LogTail(options.cluster.nats)
+    this.#disconnects = new Disconnects(options.cluster.nats)
   }
 
   /** Number of the last event of a session that is in the fleet; 0 for none. @throws `cluster_unavailable` */
@@ -80,6 +83,7 @@ export class FleetLog {
     const { cluster, clock } = this.#options
     const reader = new LogReader({
       nats: cluster.nats,
+      disconnects: this.#disconnects,
       clock,
       tail: this.#tail,
       sessionId,

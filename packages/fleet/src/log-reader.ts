@@ -4,6 +4,7 @@ import type { EventReader } from '@agentproto/contracts/wire'
 import type { JsMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { Backoff } from './backoff.js'
+import type { Disconnects } from './disconnects.js'
 import { LogAssembler } from './log-assembler.js'
 import { parseLogMessage } from './log-message.js'
 import type { LogTail } from './log-tail.js'
@@ -12,6 +13,7 @@ import { until } from './until.js'
 
 export interface LogReaderOptions {
   readonly nats: NatsConnection
+  readonly disconnects: Disconnects
   readonly clock: Clock
   readonly tail: LogTail
   readonly sessionId: string
@@ -78,13 +80,13 @@ export class LogReader implements EventReader {
   }
 
   async #open(): Promise<SubjectReader | undefined> {
-    const { nats, clock, tail, sessionId, after } = this.#options
+    const { nats, disconnects, clock, tail, sessionId, after } = this.#options
     const { signal } = this.#closing
     const backoff = new Backoff(clock)
     while (!signal.aborted && !nats.isClosed()) {
       const from = await tail.startOf(sessionId, after).catch(() => undefined)
       if (signal.aborted) return undefined
-      if (from !== undefined) return new SubjectReader(nats, clock, { sessionId, from })
+      if (from !== undefined) return new SubjectReader({ nats, disconnects, clock, sessionId, from })
       await backoff.wait(signal)
     }
     return undefined

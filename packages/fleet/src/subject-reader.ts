@@ -4,7 +4,6 @@ import {
   type ConsumerMessages,
   type ConsumerNotification,
   DeliverPolicy,
-  type JetStreamClient,
   type JetStreamManager,
   jetstream,
   jetstreamManager,
@@ -13,6 +12,7 @@ import {
 } from '@nats-io/jetstream'
 import { nanos, type NatsConnection } from '@nats-io/transport-node'
 import { Backoff } from './backoff.js'
+import type { Disconnects } from './disconnects.js'
 import { LOG_STREAM, logSubject } from './subjects.js'
 
 /** A reader asks for so many messages at once; more wait in the server. */
@@ -23,30 +23,36 @@ const EXPIRES_MS = 30_000
 /** A consumer whose reader is gone, or slower than this, is removed by the server. */
 const INACTIVE_MS = 60_000
 
+export interface SubjectReaderOptions {
+  readonly nats: NatsConnection
+  readonly disconnects: Disconnects
+  readonly clock: Clock
+  readonly sessionId: string
+  /** Place in the stream of the first message that may be read. */
+  readonly from: number
+}
+
 /**
  * Reads the messages of one session in the order of the stream, each once, from a place on; waits for more. A consumer that is
  * lost, with its server or by a reconnect, is replaced by another one that goes on after the last message that was read.
  */
 export class SubjectReader {
-  readonly #nats: NatsConnection
-  readonly #sessionId: string
+  readonly #options: SubjectReaderOptions
   readonly #backoff: Backoff
   readonly #closing = new AbortController()
   #from: number
   #consuming: Consuming | undefined
 
-  /** @param from Place in the stream of the first message that may be read */
-  constructor(nats: NatsConnection, clock: Clock, { sessionId, from }: { sessionId: string; from: number }) {
-    this.#nats = nats
-    this.#sessionId = sessionId
-    this.#backoff = new Backoff(clock)
-    this.#from = from
+  constructor(options: SubjectReaderOptions) {
+    this.#options = options
+    this.#backoff = new Backoff(options.clock)
+    this.#from = options.from
   }
 
   /** The next message, as soon as there is one; undefined once the reader is closed. One call at a time. */
   async next(): Promise<JsMsg | undefined> {
     const { signal } = this.#closing
-    while (!signal.aborted && !this.#nats.isClosed()) {
+    while (!signal.aborted && !this.#options.nats.isClosed()) {
       const message = await this.#try()
       if (message !== undefined) return message
       this.#drop()
@@ -76,8 +82,7 @@ export class SubjectReader {
   }
 
   async #consume(): Promise<Consuming> {
-    const manager = await jetstreamManager(this.#nats, { checkAPI: false })
-    return Consuming.open(manager, jetstream(this.#nats), { sessionId: this.#sessionId, from: this.#from })
+    return Consuming.open({ ...this.#options, from: this.#from })
   }
 
   #drop(): void {
@@ -86,19 +91,21 @@ export class SubjectReader {
   }
 }
 
+interface ServerConsumer {
+  readonly manager: JetStreamManager
+  readonly name: string
+  readonly messages: ConsumerMessages
+  readonly stopWatching: () => void
+}
+
 /** One consumer in the server, until it is lost. */
 class Consuming {
-  readonly #manager: JetStreamManager
-  readonly #name: string
-  readonly #messages: ConsumerMessages
+  readonly #consumer: ServerConsumer
   readonly #iterator: AsyncIterator<JsMsg>
   #delivered = 0
 
-  static async open(
-    manager: JetStreamManager,
-    client: JetStreamClient,
-    { sessionId, from }: { sessionId: string; from: number },
-  ): Promise<Consuming> {
+  static async open({ nats, disconnects, sessionId, from }: SubjectReaderOptions): Promise<Consuming> {
+    const manager = await jetstreamManager(nats, { checkAPI: false })
     const info = await manager.consumers.add(LOG_STREAM, {
       name: randomId('reader-'),
       filter_subject: logSubject(sessionId),
@@ -110,20 +117,22 @@ class Consuming {
       num_replicas: 1,
       mem_storage: true,
     })
-    const messages = await client.consumers.getConsumerFromInfo(info).consume({
+    const messages = await jetstream(nats).consumers.getConsumerFromInfo(info).consume({
       max_messages: MESSAGES,
       expires: EXPIRES_MS,
       idle_heartbeat: HEARTBEAT_MS,
+      // Without it, a consumer that does not answer would be asked for again, also after the end of its reader.
+      bind: true,
     })
-    return new Consuming(manager, info.name, messages)
+    // The client would go on with a consumer that may be on the server that was lost, and hear nothing.
+    const stopWatching = disconnects.on(() => messages.stop())
+    return new Consuming({ manager, name: info.name, messages, stopWatching })
   }
 
-  private constructor(manager: JetStreamManager, name: string, messages: ConsumerMessages) {
-    this.#manager = manager
-    this.#name = name
-    this.#messages = messages
-    this.#iterator = messages[Symbol.asyncIterator]()
-    void stopWhenLost(messages)
+  private constructor(consumer: ServerConsumer) {
+    this.#consumer = consumer
+    this.#iterator = consumer.messages[Symbol.asyncIterator]()
+    void stopWhenLost(consumer.messages)
   }
 
   async next(): Promise<JsMsg | undefined> {
@@ -135,9 +144,10 @@ class Consuming {
   }
 
   close(): void {
-    // Not awaited: it resolves only for a reader that goes on.
-    this.#messages.stop()
-    void this.#manager.consumers.delete(LOG_STREAM, this.#name).catch(() => undefined)
+    const { manager, name, messages, stopWatching } = this.#consumer
+    stopWatching()
+    messages.stop()
+    void manager.consumers.delete(LOG_STREAM, name).catch(() => undefined)
   }
 }
 

@@ -33,6 +33,7 @@ export async function startLogHost(
     reconnectTimeWait: 50,
     reconnectJitter: 50,
     pingInterval: 500,
+    timeout: 2_000,
   })
   const problems: string[] = []
   const fenced: [string, number][] = []

@@ -7,6 +7,8 @@ export class LocalLog {
   readonly records: EventRecord[] = []
   /** Numbers up to this one are lost. */
   lost = 0
+  /** How many batches its readers have taken. */
+  batchesRead = 0
   #isOver = false
   #wake = new Set<() => void>()
 
@@ -68,6 +70,7 @@ export class LocalLog {
       next: async (signal) => {
         while (!closed && signal?.aborted !== true) {
           const batch = read()
+          this.batchesRead += batch === undefined ? 0 : 1
           if (batch !== undefined) return batch
           if (this.#isOver) return undefined
           await this.#change(signal)

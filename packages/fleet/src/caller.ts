@@ -1,17 +1,9 @@
-import { AgentprotoError, type Clock, ERRORS, type Principal, randomId, type Timer } from '@agentproto/contracts'
-import type { Reader } from '@agentproto/contracts/wire'
+import { AgentprotoError, type Clock, ERRORS, randomId, type Timer } from '@agentproto/contracts'
 import { type Ask, MAX_ARGUMENT_BYTES, type Outcome, READERS_ALIVE_MS } from './call-frame.js'
+import { cutTexts } from './cut-texts.js'
 import { Exchange, type ExchangeOptions, unreachable } from './exchange.js'
-import {
-  type ArgsOf,
-  type CarriedName,
-  METHODS,
-  type ReaderName,
-  READERS,
-  type ResultOf,
-  type ValueName,
-  VALUES,
-} from './methods.js'
+import { type HostCall, HostCalls } from './host-calls.js'
+import { METHODS } from './methods.js'
 import { answerTo, invalidAnswer, type Line, Lost, outcomeIn, type Operation, outcomeOf } from './operation.js'
 import { RemoteReader } from './remote-reader.js'
 import { SEAL_BYTES } from './signature.js'
@@ -27,18 +19,8 @@ export interface CallerOptions extends ExchangeOptions {
   readonly maxPayload: number
 }
 
-/** For whom a call is made, and until when. */
-export interface CallOptions {
-  readonly by?: Principal
-  readonly signal?: AbortSignal | undefined
-  /** For a method that reads a text. */
-  readonly text?: AsyncIterable<string>
-}
-
-interface Call extends CallOptions {
+interface Call extends HostCall {
   readonly host: string
-  readonly name: CarriedName
-  readonly args: readonly unknown[]
 }
 
 /**
@@ -59,50 +41,12 @@ export class Caller {
     this.#partBytes = options.maxPayload - SEAL_BYTES
   }
 
-  /** Calls a method that answers once. */
-  async value<K extends ValueName>(
-    host: string,
-    name: K,
-    args: ArgsOf<K>,
-    options: CallOptions = {},
-  ): Promise<ResultOf<K>> {
-    const { outcome } = await this.#run({ host, name, args, ...options })
-    const value = 'value' in outcome ? outcome.value : undefined
-    if (VALUES[name].result(value)) return value
-    throw invalidAnswer(host)
-  }
-
-  /** Opens a reader at another host, which is closed there too when this host is not heard from. */
-  async reader<K extends ReaderName>(host: string, name: K, args: ArgsOf<K>): Promise<Reader<ResultOf<K>>> {
-    const { item } = READERS[name]
-    const reader = await this.#open({ host, name, args })
-    return {
-      async next(signal) {
-        const outcome = await reader.next(signal)
-        if (outcome === undefined) return undefined
-        const value = 'value' in outcome ? outcome.value : undefined
-        if (item(value)) return value
-        reader.close()
-        throw invalidAnswer(host)
-      },
-      close: () => reader.close(),
-    }
-  }
-
-  /** An export, piece by piece. */
-  async texts(host: string, args: ArgsOf<'archive.export'>): Promise<AsyncIterable<string>> {
-    const reader = await this.#open({ host, name: 'archive.export', args })
-    return pieces(reader, (outcome) => ('text' in outcome ? outcome.text : undefined), host)
-  }
-
-  /** A patch, piece by piece. */
-  async bytes(
-    host: string,
-    args: ArgsOf<'changes.diff'>,
-    options: CallOptions = {},
-  ): Promise<AsyncIterable<Uint8Array>> {
-    const reader = await this.#open({ host, name: 'changes.diff', args, ...options })
-    return pieces(reader, (outcome) => ('base64' in outcome ? Buffer.from(outcome.base64, 'base64') : undefined), host)
+  /** The calls to one host. */
+  to(host: string): HostCalls {
+    return new HostCalls(host, {
+      run: async (call) => (await this.#run({ ...call, host })).outcome,
+      open: (call) => this.#open({ ...call, host }),
+    })
   }
 
   /** Waits for nothing: open calls are rejected, and open readers end at their hosts. */
@@ -282,39 +226,6 @@ function bodyOf({ args, by }: Call): Uint8Array {
     expected: `at most ${MAX_ARGUMENT_BYTES} bytes`,
     given: `${body.length} bytes`,
   })
-}
-
-async function* pieces<T>(
-  reader: RemoteReader,
-  pieceOf: (outcome: Outcome) => T | undefined,
-  host: string,
-): AsyncGenerator<T> {
-  try {
-    for (;;) {
-      const outcome = await reader.next()
-      if (outcome === undefined) return
-      const piece = pieceOf(outcome)
-      if (piece === undefined) throw invalidAnswer(host)
-      yield piece
-    }
-  } finally {
-    reader.close()
-  }
-}
-
-/** Pieces that fit into one message. A character that JavaScript has as two is not cut. */
-async function* cutTexts(texts: AsyncIterable<string>, partBytes: number): AsyncGenerator<string> {
-  // A UTF-16 unit has at most 3 bytes in UTF-8.
-  const most = Math.floor(partBytes / 3)
-  for await (const text of texts) {
-    for (let from = 0; from < text.length;) {
-      const end = from + most
-      const isCut = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1))
-      const to = isCut ? end - 1 : end
-      yield text.slice(from, to)
-      from = to
-    }
-  }
 }
 
 const lost = (host: string): AgentprotoError =>

@@ -3,7 +3,7 @@ import type { EventBatch } from '@agentproto/contracts/agent'
 import type { EventReader, Reader, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Caller } from './caller.js'
 import type { SessionRecord } from './directory-records.js'
-import type { SharedServices } from './methods.js'
+import type { SharedServices } from './places.js'
 
 /** What the services of a fleet know of it: the watched copy of the directory. Every answer is immediate. */
 export interface FleetView {

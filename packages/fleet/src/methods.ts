@@ -1,4 +1,4 @@
-import type { PermissionRule, Principal, SessionRequest, Turn, TurnDetail, TurnResult } from '@agentproto/contracts'
+import type { PermissionRule, SessionRequest, Turn, TurnDetail, TurnResult } from '@agentproto/contracts'
 import type { EventBatch, MergeResult } from '@agentproto/contracts/agent'
 import type { OutputItem, OutputLine, QueuedTurn, SessionReview } from '@agentproto/contracts'
 import {
@@ -9,7 +9,6 @@ import {
   type Interrupted,
   OPERATIONS,
   OUTPUT_CURSOR,
-  parseWire,
   promptRequestSchema,
   type PruneResult,
   type Reader,
@@ -17,7 +16,6 @@ import {
   type RequestPage,
   type RewoundFiles,
   type SearchResult,
-  type Services,
   type SessionChanges,
   spawnAgentSchema,
   type UsageReport,
@@ -40,180 +38,8 @@ import {
   sessionId,
   shaped,
 } from './carried-values.js'
-
-/** `<service>.<method>` of every service of a gateway. */
-export type MethodName = { [S in keyof Services]: `${S}.${keyof Services[S] & string}` }[keyof Services]
-
-/**
- * Where a fleet answers a method:
- *
- * - `owner`: the host whose session it is, by the session id of its first argument; rules of a workspace are those of this host
- * - `placed`: the host that is chosen for it
- * - `all`: every host; one that does not answer is named
- * - `copy`: this host, from the watched directory
- * - `local`: this host, about itself
- */
-export type Place = 'owner' | 'placed' | 'all' | 'copy' | 'local'
-
-/** A new method does not compile until it is decided where a fleet answers it. */
-export const PLACES = {
-  'sessions.spawn': 'placed',
-  'sessions.list': 'copy',
-  'sessions.get': 'owner',
-  'sessions.prompt': 'owner',
-  'sessions.waitTurn': 'owner',
-  'sessions.turns': 'owner',
-  'sessions.turn': 'owner',
-  'sessions.resume': 'owner',
-  'sessions.configure': 'owner',
-  'sessions.rename': 'owner',
-  'sessions.fork': 'owner',
-  'sessions.interrupt': 'owner',
-  'sessions.kill': 'owner',
-  'sessions.forget': 'owner',
-  'sessions.output': 'owner',
-  'sessions.events': 'owner',
-  'sessions.follow': 'owner',
-  'sessions.followOutput': 'owner',
-  'sessions.requests': 'owner',
-  'sessions.waiting': 'all',
-  'sessions.answer': 'owner',
-  'sessions.watch': 'copy',
-  'permissions.rules': 'owner',
-  'permissions.allRules': 'all',
-  'permissions.addRule': 'owner',
-  'permissions.removeRule': 'owner',
-  'archive.search': 'all',
-  'archive.prune': 'all',
-  'archive.repair': 'owner',
-  'archive.export': 'owner',
-  'archive.import': 'placed',
-  'usage.report': 'all',
-  'worktrees.merge': 'owner',
-  'worktrees.discard': 'owner',
-  'changes.list': 'owner',
-  'changes.diff': 'owner',
-  'changes.markReviewed': 'owner',
-  'changes.rewind': 'owner',
-  'workspaces.resolve': 'local',
-  'workspaces.enclosing': 'local',
-  'workspaces.list': 'local',
-  'workspaces.add': 'local',
-  'workspaces.remove': 'local',
-  'workspaces.use': 'local',
-  'adapters.list': 'local',
-  'adapters.get': 'local',
-  'adapters.state': 'local',
-  'adapters.provision': 'local',
-  'adapters.add': 'local',
-  'adapters.remove': 'local',
-  'adapters.doctor': 'local',
-  'adapters.secrets': 'local',
-  'tokens.list': 'local',
-  'tokens.create': 'local',
-  'tokens.revoke': 'local',
-  'tokens.rotate': 'local',
-  'browsers.code': 'local',
-  'browsers.exchange': 'local',
-  'browsers.logOut': 'local',
-  'browsers.caller': 'local',
-  'notifications.state': 'local',
-  'notifications.test': 'local',
-  'hosts.list': 'copy',
-} as const satisfies Readonly<Record<MethodName, Place>>
-
-/** The services that one host answers for another. */
-export type SharedServices = Pick<Services, 'sessions' | 'permissions' | 'archive' | 'usage' | 'worktrees' | 'changes'>
-
-/** The methods that one host calls at another: all that are not `copy` or `local`. */
-export type CarriedName = {
-  [M in MethodName]: (typeof PLACES)[M] extends 'copy' | 'local' ? never : M
-}[MethodName]
-
-/** For whom a call is answered, until when, and the text that it reads. */
-export interface Incoming {
-  readonly by: Principal
-  readonly signal: AbortSignal
-  readonly text: AsyncIterable<string>
-}
-
-/** What a method answers with. */
-export type Started =
-  | { readonly value: unknown }
-  | { readonly reader: Reader<unknown> }
-  | { readonly pieces: AsyncIterable<string | Uint8Array> }
-
-interface Carried<A> {
-  /** The arguments, without principal and signal; an absent one is null. */
-  readonly args: z.ZodType<A>
-  /** Whether the call has a principal: one without it is a read, which may be done again. */
-  readonly principal: boolean
-  /** Parses the arguments, then calls this host's own service. @throws `invalid_request`, and what the service throws */
-  readonly answer: (own: SharedServices, given: readonly unknown[], call: Incoming) => Promise<Started>
-}
-
-/** A method that answers once. */
-export interface ValueMethod<A, R> extends Carried<A> {
-  readonly kind: 'value'
-  readonly result: Check<R>
-}
-
-/** A method that answers with a reader. */
-export interface ReaderMethod<A, T> extends Carried<A> {
-  readonly kind: 'reader'
-  readonly item: Check<T>
-}
-
-/** A method that answers with texts or bytes, piece by piece. */
-export interface PiecesMethod<A> extends Carried<A> {
-  readonly kind: 'pieces'
-}
-
-type Run<A, C, R> = (own: SharedServices, args: A, call: C) => Promise<R>
-
-const value = <A, R>(
-  principal: boolean,
-  { args, result, run }: { args: z.ZodType<A>; result: Check<R>; run: Run<A, Incoming, R> },
-): ValueMethod<A, R> => ({
-  kind: 'value',
-  principal,
-  args,
-  result,
-  answer: async (own, given, call) => ({ value: await run(own, parsed(args, given), call) }),
-})
-
-const read = <A, R>(
-  args: z.ZodType<A>,
-  result: Check<R>,
-  run: Run<A, Pick<Incoming, 'signal'>, R>,
-): ValueMethod<A, R> => value(false, { args, result, run })
-
-const act = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Incoming, R>): ValueMethod<A, R> =>
-  value(true, { args, result, run })
-
-const reader = <A, T>(
-  args: z.ZodType<A>,
-  item: Check<T>,
-  run: Run<A, Pick<Incoming, 'signal'>, Reader<T>>,
-): ReaderMethod<A, T> => ({
-  kind: 'reader',
-  principal: false,
-  args,
-  item,
-  answer: async (own, given, call) => ({ reader: await run(own, parsed(args, given), call) }),
-})
-
-const pieces = <A>(
-  args: z.ZodType<A>,
-  run: Run<A, Pick<Incoming, 'signal'>, AsyncIterable<string | Uint8Array>>,
-): PiecesMethod<A> => ({
-  kind: 'pieces',
-  principal: false,
-  args,
-  answer: async (own, given, call) => ({ pieces: await run(own, parsed(args, given), call) }),
-})
-
-const parsed = <A>(args: z.ZodType<A>, given: readonly unknown[]): A => parseWire(args, given, 'arguments')
+import { act, pieces, read, reader, type ReaderMethod, type ValueMethod } from './method-kinds.js'
+import type { CarriedName } from './places.js'
 
 const args = <const T extends readonly [z.ZodType, ...z.ZodType[]]>(...schemas: T) => z.tuple([...schemas])
 

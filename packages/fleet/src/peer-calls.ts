@@ -9,21 +9,10 @@ import {
   type RequestFrame,
 } from './call-frame.js'
 import { FedText } from './fed-text.js'
-import type { SharedServices } from './methods.js'
+import { PEER_BOUNDS, TOO_LARGE, TOO_MANY_READERS } from './peer-bounds.js'
+import type { SharedServices } from './places.js'
 import { OpenCall, type Respond } from './open-call.js'
 import { hasEffect, type OutcomeReader, problemOf, runMethod } from './run-method.js'
-
-/** What one other host may have open here. */
-export const PEER_BOUNDS = {
-  /** Calls that are not finished, or whose result has not arrived. */
-  calls: 4_096,
-  readers: 1_024,
-  /** Ended calls that are remembered, so that none of them runs again. */
-  ended: 200_000,
-  /** Results that wait for the host to fetch them, and arguments that are not complete: bytes. */
-  heldBytes: 2 * MAX_RESULT_BYTES,
-  putBytes: 2 * MAX_ARGUMENT_BYTES,
-} as const
 
 /** A result that was not fetched, arguments that were not completed and a reader that was not asked for are dropped, in milliseconds. */
 const KEPT_MS = 60_000
@@ -132,7 +121,8 @@ export class PeerCalls {
     const given = parts === 0 ? body : this.#parts.get(id)?.joined()
     if (given === undefined) return respond({ state: 'unknown' })
     this.#parts.delete(id)
-    const call = this.#opened(id)
+    const call = this.#newCall()
+    this.#calls.set(id, call)
     call.answer(respond)
     void this.#run(frame, call, Buffer.from(given).toString('utf8'))
   }
@@ -277,12 +267,6 @@ export class PeerCalls {
     this.#feeds.get(id)?.text.end()
   }
 
-  #opened(id: string): OpenCall {
-    const call = this.#newCall()
-    this.#calls.set(id, call)
-    return call
-  }
-
   #newCall(): OpenCall {
     return new OpenCall(this.#options)
   }
@@ -331,14 +315,3 @@ export class PeerCalls {
 }
 
 const EMPTY = Buffer.from('{}')
-const TOO_LARGE: Outcome = {
-  problem: new AgentprotoError('payload_too_large', 'The call between the hosts is too large', {
-    expected: `at most ${MAX_ARGUMENT_BYTES} bytes of arguments and ${MAX_RESULT_BYTES} bytes of a result`,
-  }).toProblem(),
-}
-const TOO_MANY_READERS: Outcome = {
-  problem: new AgentprotoError('stream_limit_reached', 'This host has too many open streams at the other host', {
-    expected: `at most ${PEER_BOUNDS.readers}`,
-    hint: 'Close a stream that is not needed, then try again',
-  }).toProblem(),
-}

@@ -2,7 +2,9 @@ import { AgentprotoError, defined, isAgentprotoError, type Principal } from '@ag
 import { assertMayUse, boundsOf, OPERATIONS, type Operation, type Reader } from '@agentproto/contracts/wire'
 import { type Outcome, parseCall } from './call-frame.js'
 import { principalSchema } from './carried-values.js'
-import { type CarriedName, METHODS, type SharedServices, type Started } from './methods.js'
+import type { Started } from './method-kinds.js'
+import { METHODS } from './methods.js'
+import type { CarriedName, SharedServices } from './places.js'
 import { piecesReader } from './pieces-reader.js'
 
 // One call at its owner: its arguments are parsed here, and what its principal may do is checked again.

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { scripted } from '../../session-registry/test/fixtures/scripted-agent.ts'
 import { memoryRegistry } from '../../session-registry/test/fixtures/test-registry.ts'
-import type { SharedServices } from '../src/methods.ts'
+import type { SharedServices } from '../src/places.ts'
 import { seal, unseal } from '../src/signature.ts'
 import { answersTo, callSubject } from '../src/subjects.ts'
 import { startNats } from './support/nats-servers.ts'
@@ -130,7 +130,7 @@ test('17.7 a caller whose clock is off learns by how much', needs('nats-server')
   const { url, own, id } = await attacked()
   const late = { now: () => Date.now() - 90_000, after: systemClock.after }
   const { caller } = await startHost({ url }, { name: 'b', own, clock: late })
-  await expect(caller.value('a', 'sessions.turns', [id, undefined])).rejects.toMatchObject({
+  await expect(caller.to('a').value('sessions.turns', [id, undefined])).rejects.toMatchObject({
     code: 'unauthorized',
     message: expect.stringMatching(/clocks of the hosts differ.*90 s ahead/),
     parts: { data: { host: 'a', reason: 'expired' } },
@@ -247,7 +247,7 @@ test('17.7 another client cannot answer for a host', needs('nats-server'), async
   })
   await liar.flush()
   const { caller } = await startHost({ url }, { name: 'b', own })
-  for (let i = 0; i < 20; i++) expect(await caller.value('a', 'sessions.requests', [id])).toEqual([])
+  for (let i = 0; i < 20; i++) expect(await caller.to('a').value('sessions.requests', [id])).toEqual([])
 })
 
 test(
@@ -259,7 +259,7 @@ test(
     const { caller } = await startHost({ url }, { name: 'b', own })
     for (let i = 0; i < 20_000; i++)
       flood.publish(callSubject('a'), randomBytes(64), { reply: 'agentproto.answer.x.1' })
-    expect(await caller.value('a', 'sessions.requests', [id])).toEqual([])
+    expect(await caller.to('a').value('sessions.requests', [id])).toEqual([])
     await flood.flush()
     expect(host.problems).toHaveLength(1)
   },

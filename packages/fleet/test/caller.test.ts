@@ -5,7 +5,7 @@ import { needs } from '../../../tooling/needs.ts'
 import { ManualClock } from '../../session-registry/test/fixtures/manual-clock.ts'
 import { scripted, type Script } from '../../session-registry/test/fixtures/scripted-agent.ts'
 import { memoryRegistry, owner as OWNER } from '../../session-registry/test/fixtures/test-registry.ts'
-import type { SharedServices } from '../src/methods.ts'
+import type { SharedServices } from '../src/places.ts'
 import { startNats } from './support/nats-servers.ts'
 import { servicesOf, startHost, twoHosts } from './support/two-hosts.ts'
 
@@ -24,10 +24,10 @@ function held(): { script: Script; end: () => void } {
 test('17.2 a host starts, prompts and reads a session of another host', needs('nats-server'), async () => {
   const { registry } = await memoryRegistry(scripted())
   const { b } = await twoHosts(servicesOf(registry))
-  const session = await b.caller.value('a', 'sessions.spawn', [{ adapter: 'fake' }], { by: OWNER })
+  const session = await b.caller.to('a').value('sessions.spawn', [{ adapter: 'fake' }], { by: OWNER })
   const { id } = session
-  const { turn } = await b.caller.value('a', 'sessions.prompt', [id, { prompt: 'hello' }], { by: OWNER })
-  const result = await b.caller.value('a', 'sessions.waitTurn', [id, turn])
+  const { turn } = await b.caller.to('a').value('sessions.prompt', [id, { prompt: 'hello' }], { by: OWNER })
+  const result = await b.caller.to('a').value('sessions.waitTurn', [id, turn])
   expect(result).toEqual(await registry.waitTurn(id, turn))
   expect(result.text).toBe('echo: hello')
 })
@@ -37,18 +37,18 @@ test('17.2 an error is the same as at the owner: code, message, hint and data', 
   const { b } = await twoHosts(servicesOf(registry))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, OWNER)
   const wrong: readonly [() => Promise<unknown>, () => Promise<unknown>][] = [
-    [() => registry.get('s_none0000'), () => b.caller.value('a', 'sessions.get', ['s_none0000', undefined])],
+    [() => registry.get('s_none0000'), () => b.caller.to('a').value('sessions.get', ['s_none0000', undefined])],
     [
       () => registry.prompt(id, { prompt: 'y' }, OWNER),
-      () => b.caller.value('a', 'sessions.prompt', [id, { prompt: 'y' }], { by: OWNER }),
+      () => b.caller.to('a').value('sessions.prompt', [id, { prompt: 'y' }], { by: OWNER }),
     ],
-    [() => registry.turn(id, 9), () => b.caller.value('a', 'sessions.turn', [id, 9])],
+    [() => registry.turn(id, 9), () => b.caller.to('a').value('sessions.turn', [id, 9])],
     [
       () => registry.spawn({ adapter: 'none' }, OWNER),
-      () => b.caller.value('a', 'sessions.spawn', [{ adapter: 'none' }], { by: OWNER }),
+      () => b.caller.to('a').value('sessions.spawn', [{ adapter: 'none' }], { by: OWNER }),
     ],
-    [() => registry.follow('s_none0000', 0), () => b.caller.reader('a', 'sessions.follow', ['s_none0000', 0])],
-    [() => registry.archive.export('s_none0000', 'md'), () => b.caller.texts('a', ['s_none0000', 'md'])],
+    [() => registry.follow('s_none0000', 0), () => b.caller.to('a').reader('sessions.follow', ['s_none0000', 0])],
+    [() => registry.archive.export('s_none0000', 'md'), () => b.caller.to('a').texts(['s_none0000', 'md'])],
   ]
   for (const [here, there] of wrong) {
     const local = await here().catch((thrown: unknown) => thrown)
@@ -64,7 +64,10 @@ test('17.2 a foreign error of the owner does not leave its host', needs('nats-se
   const own = servicesOf(registry)
   const usage: SharedServices['usage'] = { report: () => Promise.reject(new Error('the secret path /root/x')) }
   const { a, b } = await twoHosts({ ...own, usage })
-  const failed = await b.caller.value('a', 'usage.report', [undefined, undefined]).catch((thrown: unknown) => thrown)
+  const failed = await b.caller
+    .to('a')
+    .value('usage.report', [undefined, undefined])
+    .catch((thrown: unknown) => thrown)
   expect(JSON.stringify([failed, (failed as Error).message])).not.toContain('secret')
   expect(failed).toMatchObject({ code: 'internal' })
   expect(a.problems.join()).toContain('the secret path')
@@ -75,7 +78,7 @@ test('17.2 a long wait outlasts keep-alives and a restart of NATS', needs('nats-
   const { registry } = await memoryRegistry(scripted(script))
   const { server, b } = await twoHosts(servicesOf(registry))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, OWNER)
-  const waited = b.caller.value('a', 'sessions.waitTurn', [id, 1])
+  const waited = b.caller.to('a').value('sessions.waitTurn', [id, 1])
   await b.nats.flush()
   await server.kill()
   await server.start()
@@ -87,12 +90,13 @@ test('17.2 a wait whose caller leaves is cancelled at the owner, with its error'
   const { registry } = await memoryRegistry(scripted(held().script))
   const { b } = await twoHosts(servicesOf(registry))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, OWNER)
-  await b.caller.value('a', 'sessions.requests', [id])
+  await b.caller.to('a').value('sessions.requests', [id])
   const local = new AbortController()
   const here = registry.waitTurn(id, 1, local.signal).catch((thrown: unknown) => thrown)
   const remote = new AbortController()
   const there = b.caller
-    .value('a', 'sessions.waitTurn', [id, 1], { signal: remote.signal })
+    .to('a')
+    .value('sessions.waitTurn', [id, 1], { signal: remote.signal })
     .catch((thrown: unknown) => thrown)
   await b.nats.flush()
   local.abort()
@@ -100,7 +104,7 @@ test('17.2 a wait whose caller leaves is cancelled at the owner, with its error'
   expect(((await there) as AgentprotoError).toProblem()).toEqual(((await here) as AgentprotoError).toProblem())
   const before = new AbortController()
   before.abort()
-  await expect(b.caller.value('a', 'sessions.waitTurn', [id, 1], { signal: before.signal })).rejects.toMatchObject({
+  await expect(b.caller.to('a').value('sessions.waitTurn', [id, 1], { signal: before.signal })).rejects.toMatchObject({
     code: 'cancelled',
   })
 })
@@ -114,7 +118,10 @@ test('17.2 a wait ends when its owner is not heard from any more', needs('nats-s
   let isReachable = true
   const b = await startHost(server, { name: 'b', own: servicesOf(registry), clock, isReachable: () => isReachable })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, OWNER)
-  const waited = b.caller.value('a', 'sessions.waitTurn', [id, 1]).catch((thrown: unknown) => thrown)
+  const waited = b.caller
+    .to('a')
+    .value('sessions.waitTurn', [id, 1])
+    .catch((thrown: unknown) => thrown)
   await b.nats.flush()
   isReachable = false
   await clock.advance(1_000)
@@ -127,7 +134,7 @@ test('17.2 a wait ends when its owner is not heard from any more', needs('nats-s
 test('17.2 a host that nothing listens for is unreachable within seconds', needs('nats-server'), async () => {
   const { registry } = await memoryRegistry(scripted())
   const { b } = await twoHosts(servicesOf(registry))
-  await expect(b.caller.value('nobody', 'sessions.requests', ['s_1'])).rejects.toMatchObject({
+  await expect(b.caller.to('nobody').value('sessions.requests', ['s_1'])).rejects.toMatchObject({
     code: 'host_unreachable',
   })
 })
@@ -136,9 +143,9 @@ test('17.2 a prompt whose answer is lost runs once', needs('nats-server'), async
   const { registry } = await memoryRegistry(scripted())
   const { server, b } = await twoHosts(servicesOf(registry))
   const { id } = await registry.spawn({ adapter: 'fake' }, OWNER)
-  await b.caller.value('a', 'sessions.requests', [id])
+  await b.caller.to('a').value('sessions.requests', [id])
   for (let round = 1; round <= 5; round++) {
-    const prompted = b.caller.value('a', 'sessions.prompt', [id, { prompt: 'x' }], { by: OWNER })
+    const prompted = b.caller.to('a').value('sessions.prompt', [id, { prompt: 'x' }], { by: OWNER })
     // Somewhere between the call and its answer.
     await new Promise((resolve) => setImmediate(resolve))
     await server.kill()
@@ -157,9 +164,10 @@ test(
     const { registry } = await memoryRegistry(scripted(held().script))
     const { server, a, b } = await twoHosts(servicesOf(registry))
     const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, OWNER)
-    const waited = b.caller.value('a', 'sessions.waitTurn', [id, 1])
+    const waited = b.caller.to('a').value('sessions.waitTurn', [id, 1])
     const interrupting = b.caller
-      .value('a', 'sessions.forget', ['s_none0000'], { by: OWNER })
+      .to('a')
+      .value('sessions.forget', ['s_none0000'], { by: OWNER })
       .catch((thrown: unknown) => thrown)
     await interrupting
     await b.nats.flush()
@@ -170,7 +178,7 @@ test(
     await server.start()
     await registry.interrupt(id, OWNER)
     expect(await waited).toMatchObject({ number: 1 })
-    expect(await b.caller.value('a', 'sessions.requests', [id])).toEqual([])
+    expect(await b.caller.to('a').value('sessions.requests', [id])).toEqual([])
   },
 )
 
@@ -178,7 +186,7 @@ test('17.2 a follower at another host gets every event in order, and its end', n
   const { registry } = await memoryRegistry(scripted())
   const { b } = await twoHosts(servicesOf(registry))
   const { id } = await registry.spawn({ adapter: 'fake' }, OWNER)
-  const reader = await b.caller.reader('a', 'sessions.follow', [id, 0])
+  const reader = await b.caller.to('a').reader('sessions.follow', [id, 0])
   const numbers: number[] = []
   const reading = (async () => {
     for (let batch = await reader.next(); batch !== undefined; batch = await reader.next())
@@ -208,7 +216,7 @@ test('17.2 nothing is read at the owner that the other host does not ask for', n
   const own = servicesOf(registry)
   const sessions = Object.setPrototypeOf({ follow: async () => endless }, registry)
   const { a, b } = await twoHosts({ ...own, sessions })
-  const reader = await b.caller.reader('a', 'sessions.follow', ['s_1', 0])
+  const reader = await b.caller.to('a').reader('sessions.follow', ['s_1', 0])
   expect(reads).toBe(0)
   await reader.next()
   await reader.next()
@@ -225,7 +233,7 @@ test('17.2 a reader whose waiter leaves loses nothing', needs('nats-server'), as
   const { b } = await twoHosts(servicesOf(registry))
   const { id } = await registry.spawn({ adapter: 'fake' }, OWNER)
   const { lastSeq } = await registry.get(id)
-  const reader = await b.caller.reader('a', 'sessions.follow', [id, lastSeq])
+  const reader = await b.caller.to('a').reader('sessions.follow', [id, lastSeq])
   const leaving = new AbortController()
   const left = reader.next(leaving.signal)
   leaving.abort()
@@ -245,7 +253,7 @@ test('17.2 readers of a host that is gone are closed', needs('nats-server'), asy
   const a = await startHost(server, { name: 'a', own: servicesOf(registry), clock: shifted })
   const b = await startHost(server, { name: 'b', own: servicesOf(registry) })
   const { id } = await registry.spawn({ adapter: 'fake' }, OWNER)
-  await b.caller.reader('a', 'sessions.follow', [id, 0])
+  await b.caller.to('a').reader('sessions.follow', [id, 0])
   expect(a.answerer.openReaders).toBe(1)
   b.caller.close()
   await clock.advance(80_000)
@@ -260,11 +268,11 @@ test(
     const { b } = await twoHosts(servicesOf(registry))
     const { id } = await registry.spawn({ adapter: 'fake' }, OWNER)
     const prompt = 'ü€😀'.repeat(350_000)
-    await b.caller.value('a', 'sessions.prompt', [id, { prompt }], { by: OWNER })
+    await b.caller.to('a').value('sessions.prompt', [id, { prompt }], { by: OWNER })
     await registry.waitTurn(id, 1)
-    const detail = await b.caller.value('a', 'sessions.turn', [id, 1])
+    const detail = await b.caller.to('a').value('sessions.turn', [id, 1])
     expect(detail).toEqual(await registry.turn(id, 1))
-    const batch = await b.caller.value('a', 'sessions.events', [id, 0, 1_000])
+    const batch = await b.caller.to('a').value('sessions.events', [id, 0, 1_000])
     expect(batch).toEqual(await registry.events(id, 0, 1_000))
     expect(JSON.stringify(batch).length).toBeGreaterThan(2_000_000)
   },
@@ -277,7 +285,7 @@ test(
     const { registry } = await memoryRegistry(scripted())
     const { b } = await twoHosts(servicesOf(registry))
     const prompt = 'x'.repeat(33 * 1024 * 1024)
-    await expect(b.caller.value('a', 'sessions.prompt', ['s_1', { prompt }], { by: OWNER })).rejects.toMatchObject({
+    await expect(b.caller.to('a').value('sessions.prompt', ['s_1', { prompt }], { by: OWNER })).rejects.toMatchObject({
       code: 'payload_too_large',
     })
   },
@@ -292,13 +300,13 @@ test('17.2 an export goes in pieces, and comes back as an import', needs('nats-s
   const here: string[] = []
   for await (const piece of await registry.archive.export(id, 'jsonl')) here.push(piece)
   const there: string[] = []
-  for await (const piece of await b.caller.texts('a', [id, 'jsonl'])) there.push(piece)
+  for await (const piece of await b.caller.to('a').texts([id, 'jsonl'])) there.push(piece)
   const [local, remote] = [here.join('').split('\n'), there.join('').split('\n')]
   expect(remote.slice(1)).toEqual(local.slice(1))
   async function* pieces(): AsyncGenerator<string> {
     for (let at = 0; at < there.length; at++) yield there[at] ?? ''
   }
-  const imported = await b.caller.value('a', 'archive.import', [], { by: OWNER, text: pieces() })
+  const imported = await b.caller.to('a').value('archive.import', [], { by: OWNER, text: pieces() })
   expect(await registry.get(imported.id)).toMatchObject({ imported: { id } })
 })
 
@@ -313,14 +321,15 @@ test(
     }
     const local = await registry.archive.import(wrong(), OWNER).catch((thrown: unknown) => thrown)
     const remote = await b.caller
-      .value('a', 'archive.import', [], { by: OWNER, text: wrong() })
+      .to('a')
+      .value('archive.import', [], { by: OWNER, text: wrong() })
       .catch((thrown: unknown) => thrown)
     expect((remote as AgentprotoError).toProblem()).toEqual((local as AgentprotoError).toProblem())
     async function* broken(): AsyncGenerator<string> {
       yield '{"format":"agentproto.session.v1",'
       throw new AgentprotoError('cancelled', 'The upload was broken off')
     }
-    await expect(b.caller.value('a', 'archive.import', [], { by: OWNER, text: broken() })).rejects.toMatchObject({
+    await expect(b.caller.to('a').value('archive.import', [], { by: OWNER, text: broken() })).rejects.toMatchObject({
       message: 'The upload was broken off.',
     })
     expect((await registry.list()).sessions).toEqual([])
@@ -343,6 +352,6 @@ test('17.2 an agent of another host keeps its principal', needs('nats-server'), 
     { type: 'session', name: 'session s_1', sessionId: 's_1', delegates: true },
   ]
   for (const by of principals)
-    await b.caller.value('a', 'sessions.kill', ['s_2', undefined], { by: { ...by, via: 'z' } })
+    await b.caller.to('a').value('sessions.kill', ['s_2', undefined], { by: { ...by, via: 'z' } })
   expect(seen).toEqual(principals.map((by) => defined({ ...by, via: 'b' })))
 })

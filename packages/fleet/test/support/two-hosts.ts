@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import type { SessionRegistry } from '../../../session-registry/src/index.ts'
 import { Answerer } from '../../src/answerer.ts'
 import { Caller } from '../../src/caller.ts'
-import type { SharedServices } from '../../src/methods.ts'
+import type { SharedServices } from '../../src/places.ts'
 import { startNats, type NatsServer } from './nats-servers.ts'
 
 /** What a host has of a registry, without hooks and audit. */

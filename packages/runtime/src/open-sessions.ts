@@ -61,6 +61,7 @@ async function earlierAgents({ keeper, onProblem }: Keeping & Observers): Promis
 
 /** What is done with agents of an earlier gateway. */
 const goingOn = (parts: Keeping & Observers & Agents) => ({
+  onAdoption: parts.metrics.adoption,
   onAdopted: () => parts.sharedProcesses.begin(),
   endLeftovers: (stored: StoredSession) => endAllOf(stored, parts),
 })

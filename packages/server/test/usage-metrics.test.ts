@@ -28,3 +28,17 @@ test('13.5 metrics count the tokens and the cost that agents reported, with labe
   ])
     expect(text).toContain(line)
 })
+
+test('16.6 metrics count the agents of an earlier gateway that went on, and why others did not', async () => {
+  const metrics = new Metrics('1.0.0')
+  metrics.adoption()
+  metrics.adoption()
+  metrics.adoption('not_adoptable')
+  const text = await metrics.text(
+    { list: async () => ({ sessions: [] }) },
+    { open: 0, refused: 0, behind: 0 },
+    { on: [], targets: [] },
+  )
+  expect(text).toContain('agentproto_agents_adopted_total 2')
+  expect(text).toContain('agentproto_agents_not_adopted_total{reason="not_adoptable"} 1')
+})

@@ -1,4 +1,4 @@
-import type { Clock, NewId, SessionEvent, WorkspaceResolver } from '@agentproto/contracts'
+import type { Clock, ErrorCode, NewId, SessionEvent, WorkspaceResolver } from '@agentproto/contracts'
 import type {
   AdapterCatalog,
   AdoptAgent,
@@ -58,6 +58,11 @@ export interface SessionRegistryOptions {
   readonly gate?: RequestGate
   /** Ends processes that a dead host left of a session; called at boot, before the session is repaired. */
   readonly endLeftovers?: (stored: StoredSession) => Promise<void>
+  /**
+   * Called at boot for each session with an agent of an earlier host. Must not throw.
+   * @param refused why it does not go on; absent where it does
+   */
+  readonly onAdoption?: (refused?: ErrorCode) => void
   /** Called at boot when every session that can go on with the agent of an earlier host does. Must not throw. */
   readonly onAdopted?: () => Promise<void>
   /** Called with each stored batch of events. `isUrgent`: it changes the state of its session. Must not throw. */

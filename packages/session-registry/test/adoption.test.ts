@@ -539,6 +539,19 @@ test('16.3 one agent that is gone costs the others nothing', async () => {
   expect(await registry.waitTurn(b, 1)).toMatchObject({ reason: 'end_turn' })
 })
 
+test('16.6 each agent of an earlier host is counted once: it went on, or why it did not', async () => {
+  const adoptions: unknown[] = []
+  const killed = await host({ onAdoption: (refused) => void adoptions.push(refused) })
+  const [gone, sleeping] = [await busy(killed), await busy(killed)]
+  await busy(killed)
+  await killed.registry.kill(sleeping, owner)
+  expect(adoptions).toEqual([])
+  killed.kill()
+  killed.agents.of(gone).isAlive = false
+  await killed.start()
+  expect(adoptions.toSorted()).toEqual(['not_adoptable', undefined])
+})
+
 /** A parent, its child, and the child of that, each with a running turn. */
 async function family(started: Host): Promise<readonly [string, string, string]> {
   const start = async (more: Partial<SpawnAgentRequest>, by: Principal): Promise<string> => {

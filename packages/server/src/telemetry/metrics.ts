@@ -1,5 +1,5 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import { everySession, SESSION_STATUSES, type SessionEvent, type Usage } from '@agentproto/contracts'
+import { type ErrorCode, everySession, SESSION_STATUSES, type SessionEvent, type Usage } from '@agentproto/contracts'
 import type { NotificationState, SessionService, StreamStats } from '@agentproto/contracts/wire'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -42,6 +42,12 @@ export class Metrics {
   readonly #queued = this.#gauge('queued_prompts', 'Prompts in the queues of sessions.')
   readonly #keptAgents = this.#gauge('kept_agents', 'Agents that outlive the gateway.')
   readonly #keptBytes = this.#gauge('kept_bytes', 'What is kept of their pipes for the next gateway.')
+  readonly #adopted = this.#counter('agents_adopted_total', 'Agents of an earlier gateway that went on with this one.')
+  readonly #notAdopted = this.#counter(
+    'agents_not_adopted_total',
+    'Agents of an earlier gateway that did not go on with this one, by reason.',
+    'reason',
+  )
   readonly #streams = this.#gauge('streams', 'Event streams that are open.')
   readonly #lag = this.#gauge('stream_lag_events', 'Events that the slowest reader has not read yet.')
   readonly #loopLag = this.#gauge('event_loop_lag_seconds', 'Worst delay of the event loop since the last scrape.')
@@ -89,6 +95,12 @@ export class Metrics {
     for (const { currency, amount } of cost)
       this.#cost.inc({ currency: CURRENCIES.has(currency) ? currency : 'other' }, amount)
     this.#unreported.inc(unreported)
+  }
+
+  /** Counts an agent of an earlier gateway. @param refused why it does not go on; absent where it does */
+  readonly adoption = (refused?: ErrorCode): void => {
+    if (refused === undefined) this.#adopted.inc()
+    else this.#notAdopted.inc({ reason: refused })
   }
 
   /** What the keeper holds at the next scrape. */

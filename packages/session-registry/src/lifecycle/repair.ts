@@ -1,4 +1,4 @@
-import { isLive } from '@agentproto/contracts'
+import { isLive, toAgentprotoError } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import type { LogItem } from '../log/log-gap.js'
 import { UnheardAnswers } from '../permissions/unheard-answers.js'
@@ -14,7 +14,7 @@ import { Pace } from './pace.js'
 
 export interface RepairHost extends Pick<
   SessionHost,
-  'adoptAgent' | 'onAdopted' | 'endLeftovers' | 'onProblem' | 'ledger' | 'keep'
+  'adoptAgent' | 'onAdoption' | 'onAdopted' | 'endLeftovers' | 'onProblem' | 'ledger' | 'keep'
 > {
   readonly sessions: UsageRecovery['sessions']
 }
@@ -65,13 +65,15 @@ async function readAgain(stored: StoredSession, { sessions, ledger }: RepairHost
 }
 
 /** Goes on with the agent of a session. @returns whether that was possible; what stands against it is reported */
-async function adopt(left: Left, { adoptAgent, onProblem }: RepairHost, place: Place): Promise<boolean> {
+async function adopt(left: Left, { adoptAgent, onAdoption, onProblem }: RepairHost, place: Place): Promise<boolean> {
   const { session } = left
   try {
     if (adoptAgent === undefined || !isKept(left)) return false
     await session.call('adopt', { place })
+    onAdoption?.()
     return true
   } catch (error) {
+    onAdoption?.(toAgentprotoError(error).code)
     onProblem(`The agent of session ${session.id} could not be taken over: ${messageOf(error)}`)
     return false
   } finally {

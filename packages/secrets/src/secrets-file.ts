@@ -28,6 +28,9 @@ export interface SecretsFileOptions {
 export class SecretsFile {
   readonly #options: SecretsFileOptions
   readonly #file: JsonFile<z.infer<typeof fileSchema>>
+  #running: Promise<unknown> = Promise.resolve()
+  /** The read that has not begun: for all who ask until then. */
+  #next: Promise<StoredSecrets> | undefined
 
   constructor(options: SecretsFileOptions) {
     this.#options = options
@@ -41,8 +44,25 @@ export class SecretsFile {
     })
   }
 
-  /** The stored secrets. An invalid file counts as empty, with a warning. @throws `storage_failed` */
-  async read(): Promise<StoredSecrets> {
+  /**
+   * The stored secrets as they are after the call. Many calls at once, as by a gateway that goes on with its agents, are two reads.
+   * An invalid file counts as empty, with a warning.
+   * @throws `storage_failed`
+   */
+  read(): Promise<StoredSecrets> {
+    this.#next ??= this.#readNext()
+    return this.#next
+  }
+
+  async #readNext(): Promise<StoredSecrets> {
+    await this.#running.catch(() => {})
+    this.#next = undefined
+    const reading = this.#readFile()
+    this.#running = reading
+    return reading
+  }
+
+  async #readFile(): Promise<StoredSecrets> {
     const { path, onWarning } = this.#options
     const { content, problem } = await this.#file.read()
     if (problem === undefined) keepPrivate(path, onWarning)

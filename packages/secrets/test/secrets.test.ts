@@ -165,3 +165,22 @@ test('12.C3 a part of a value is resolved by its name, and redacted', async () =
   expect([await part('plain', 'value'), await part('plain', 'accessToken')]).toEqual([VALUE, undefined])
   expect(known).toEqual(expect.arrayContaining(['private-4711', 'refresh-4711', '{"b":"deep-4711"}']))
 })
+
+test('16.4 many secrets that are wanted at once are read at most twice, and what was stored before a call is seen by it', async () => {
+  const home = tempHome()
+  const warnings: string[] = []
+  writeFileSync(join(home, 'secrets.json'), 'no JSON')
+  const broken = secretsOf(home, { onWarning: (warning) => warnings.push(warning) })
+  await Promise.all(Array.from({ length: 50 }, (_, at) => broken.resolve({ slug: `key-${at}` })))
+  expect([1, 2]).toContain(warnings.length)
+  const other = tempHome()
+  const secrets = secretsOf(other)
+  await secrets.set('key', opaque)
+  const text = async (): Promise<string | undefined> => (await secrets.resolve({ slug: 'key' }))?.text
+  const before = Array.from({ length: 20 }, text)
+  const file = join(other, 'secrets.json')
+  writeFileSync(file, readFileSync(file, 'utf8').replace(VALUE, 'sk-live-new'))
+  const after = Array.from({ length: 20 }, text)
+  expect(new Set(await Promise.all(after))).toEqual(new Set(['sk-live-new']))
+  await Promise.all(before)
+})

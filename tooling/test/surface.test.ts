@@ -167,12 +167,12 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
     @agentproto/fleet
-      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster FleetLog FleetLogOptions
-      FleetOptions FleetServices FleetServicesOptions FleetView Follow HostDetails HostDirectory
-      HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes LogLimits LogOfAll LogPublisher
-      LogPublisherOptions LogStreamOptions Publication PublicationEnd SessionDirectory
-      SessionDirectoryOptions SessionRecord SharedServices createFleetKey fleetServices fleetView
-      openCluster openLogStream readFleetKey
+      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster Fleet FleetFigures FleetLog
+      FleetLogOptions FleetOptions FleetServices FleetServicesOptions FleetView Follow HostCalls
+      HostDetails HostDirectory HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes
+      LogLimits LogOfAll LogPublisher LogPublisherOptions LogStreamOptions OwnHost Publication
+      PublicationEnd SessionDirectory SessionDirectoryOptions SessionRecord SharedServices createFleetKey
+      fleetServices fleetView openCluster openFleet openLogStream readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

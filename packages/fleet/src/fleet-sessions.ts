@@ -37,8 +37,10 @@ function starts(fleet: Fleet): Part<'spawn' | 'fork'> {
   return {
     async spawn(request, by) {
       const host = (await place?.(request, by)) ?? self
-      if (host === self) return sessions.spawn(request, by)
-      const session = await calls.to(host).value('sessions.spawn', [request], { by })
+      // That host knows its name alone.
+      const placed = request.on === undefined ? request : { ...request, on: host }
+      if (host === self) return sessions.spawn(placed, by)
+      const session = await calls.to(host).value('sessions.spawn', [placed], { by })
       owners.created(session.id, host)
       return session
     },

@@ -10,13 +10,15 @@ import { observe, type Observers } from './observe.js'
 import { endCommands, hostedCommands } from './hosted-commands.js'
 import { answeredAtEnd, leaveKeeper, openAgentKeeper } from './open-agent-keeper.js'
 import { type Notifications, openNotifications } from './open-notifications.js'
-import { openHosts } from './open-hosts.js'
+import { type Hosts, openFleetOf } from './open-fleet.js'
 import { openSessions, type Sessions } from './open-sessions.js'
 import { openSurfaces, type Surfaces } from './open-surfaces.js'
 import { layoutOf, type Settings, settingsOf } from './settings.js'
 
 /** How long open connections may take to end, in milliseconds. */
 const CLOSE_GRACE_MS = 2_000
+/** How long the last events may take to reach the fleet, in milliseconds. */
+const LEAVE_MS = 3_000
 
 /**
  * Creates a gateway: registry, adapters, workspaces, HTTP and MCP over them.
@@ -50,6 +52,7 @@ interface Opened {
   access?: Access
   notifications?: Notifications
   sessions?: Sessions
+  fleet?: Hosts
   surfaces?: Surfaces
 }
 
@@ -68,26 +71,30 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   }))
   await notifications.notifier.start(sessions.sessions)
   agents.watch(sessions.sessions)
-  const hosts = openHosts(settings, { ...agents, ...sessions })
+  const { hosts, fleet } = (opened.fleet = await openFleetOf(settings, { ...observers, ...agents, ...sessions }))
+  // They answer for the sessions of all hosts; what follows uses them in place of its own.
+  const services = { ...sessions, ...fleet?.services }
   const surfaces = (opened.surfaces = openSurfaces(settings, {
     ...observers,
     ...access,
     ...agents,
-    ...sessions,
+    ...services,
     ...notifications,
+    own: sessions.sessions,
     hosts,
+    ...defined({ fleet }),
     keeper,
   }))
 
   let closing: Promise<void> | undefined
   const close = (options?: CloseOptions): Promise<void> => (closing ??= closeOpened(opened, options))
   return {
-    sessions: sessions.sessions,
-    permissions: sessions.permissions,
-    archive: sessions.archive,
-    usage: sessions.usage,
-    worktrees: sessions.worktrees,
-    changes: sessions.changes,
+    sessions: services.sessions,
+    permissions: services.permissions,
+    archive: services.archive,
+    usage: services.usage,
+    worktrees: services.worktrees,
+    changes: services.changes,
     hosts,
     workspaces: agents.workspaces,
     adapters: agents.adapters,
@@ -104,7 +111,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
 }
 
 function closeOpened(
-  { lock, observers, keeper, access, notifications, sessions, surfaces }: Opened,
+  { lock, observers, keeper, access, notifications, sessions, fleet, surfaces }: Opened,
   options?: CloseOptions,
 ): Promise<void> {
   return closeInOrder([
@@ -114,6 +121,7 @@ function closeOpened(
     // One that another program has taken is left to it.
     () => keeper && leaveKeeper(keeper).catch((thrown: unknown) => observers?.onProblem(String(thrown))),
     () => surfaces?.close(CLOSE_GRACE_MS, options),
+    () => fleet?.fleet?.close(LEAVE_MS),
     () => access?.close(),
     () => notifications?.notifier.close(),
     () => observers?.log.write('info', 'closed', { pid: process.pid }),

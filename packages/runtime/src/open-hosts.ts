@@ -1,17 +1,24 @@
-import { hostname } from 'node:os'
 import type { HostService } from '@agentproto/contracts/wire'
 import { ownHost } from '@agentproto/server'
 import { DEFAULT_REGISTRY_CONFIG } from '@agentproto/session-registry'
+import { hostNameOf } from './fleet-settings.js'
 import type { Agents } from './open-agents.js'
 import type { Sessions } from './open-sessions.js'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
-/** The hosts that a gateway lists. */
-export function openHosts(
-  { clock, sessions: config }: Settings,
-  { sessions, adapters, workspaces }: Agents & Sessions,
-): HostService {
+/** This host alone. */
+export function openHosts(settings: Settings, { sessions, adapters, workspaces }: Agents & Sessions): HostService {
+  const { clock, fleet, sessions: config } = settings
   const { maxSessions } = { ...DEFAULT_REGISTRY_CONFIG, ...config }
-  return ownHost({ name: hostname(), version, labels: {}, maxSessions, sessions, adapters, workspaces, clock })
+  return ownHost({
+    name: hostNameOf(settings),
+    version,
+    labels: fleet?.labels ?? {},
+    maxSessions,
+    sessions,
+    adapters,
+    workspaces,
+    clock,
+  })
 }

@@ -2,12 +2,13 @@ import { setMaxListeners } from 'node:events'
 import { consoleFolder } from '@agentproto/console'
 import { createHttpApp } from '@agentproto/gateway-http'
 import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
-import type { HostService } from '@agentproto/contracts/wire'
+import type { SessionService } from '@agentproto/contracts/wire'
 import type { HomeKeeper } from '@agentproto/keeper'
 import type { CloseOptions } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
 import { consoleFiles } from './console-files.js'
 import { gatewayInfo } from './gateway-info.js'
+import type { Hosts } from './open-fleet.js'
 import { closeInOrder } from './close-in-order.js'
 import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
 import type { Notifications } from './open-notifications.js'
@@ -22,14 +23,19 @@ type Parts = Observers &
   Access &
   Agents &
   Sessions &
-  Notifications & { readonly keeper: HomeKeeper | undefined; readonly hosts: HostService }
+  Notifications &
+  Hosts & {
+    /** The sessions of this host alone. */
+    readonly own: SessionService
+    readonly keeper: HomeKeeper | undefined
+  }
 
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
 export function openSurfaces(settings: Settings, parts: Parts) {
   const { clock, allowedHosts, allowedOrigins, publicUrl, layout, inMemory, address, listen: defaults } = settings
   const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens, notifications } =
     parts
-  const { authenticate, revoked, onProblem, audit, log, metrics, keeper, hosts } = parts
+  const { authenticate, revoked, onProblem, audit, log, metrics, keeper, hosts, own, fleet } = parts
   const documents = { archive, usage, worktrees, changes, hosts }
   const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, notifications, clock, version }
   const onRefused = audit.refused
@@ -48,8 +54,9 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     consoleFiles: consoleFiles(consoleFolder),
     gateway: gatewayInfo(settings, keeper?.info),
     metrics: async (streams) => {
+      metrics.setFleet(fleet?.figures)
       metrics.setKept((await keeper?.list().catch(() => [])) ?? [])
-      return metrics.text(sessions, streams, await notifications.state())
+      return metrics.text(own, streams, await notifications.state())
     },
     signal: ending.signal,
     onRefused,

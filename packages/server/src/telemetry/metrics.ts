@@ -16,6 +16,15 @@ const TOKEN_KINDS = [
 /** Others are added up as `other`. */
 const CURRENCIES: ReadonlySet<string> = new Set(['USD', 'EUR', 'GBP', 'JPY', 'CNY', 'INR', 'CHF', 'CAD', 'AUD'])
 
+/** What a gateway knows of its fleet. */
+interface FleetFigures {
+  readonly isJoined: boolean
+  readonly lag: number
+  readonly hosts: { readonly reachable: number; readonly unreachable: number }
+  readonly forwarded: number
+  readonly fenced: number
+}
+
 /** The metrics of one gateway, in its own registry. Counters follow the event log; gauges are set at each scrape. */
 export class Metrics {
   readonly #registry = new Registry()
@@ -48,6 +57,11 @@ export class Metrics {
     'Agents of an earlier gateway that did not go on with this one, by reason.',
     'reason',
   )
+  readonly #fleetJoined = this.#gauge('fleet_joined', 'Whether this host is one of its fleet now.')
+  readonly #fleetLag = this.#gauge('fleet_lag_events', 'Stored events that other hosts cannot read yet.')
+  readonly #fleetHosts = this.#gauge('fleet_hosts', 'Hosts of the fleet, by whether they are heard from.', 'state')
+  readonly #forwarded = this.#counter('fleet_forwarded_calls_total', 'Calls that were sent to other hosts.')
+  readonly #fenced = this.#counter('fleet_fenced_sessions_total', 'Sessions that another host has taken over.')
   readonly #streams = this.#gauge('streams', 'Event streams that are open.')
   readonly #lag = this.#gauge('stream_lag_events', 'Events that the slowest reader has not read yet.')
   readonly #loopLag = this.#gauge('event_loop_lag_seconds', 'Worst delay of the event loop since the last scrape.')
@@ -107,6 +121,17 @@ export class Metrics {
   setKept(agents: readonly { readonly keptBytes: number }[]): void {
     this.#keptAgents.set(agents.length)
     this.#keptBytes.set(agents.reduce((sum, { keptBytes }) => sum + keptBytes, 0))
+  }
+
+  /** What is known of the fleet at the next scrape; undefined while this host is alone. */
+  setFleet(figures: FleetFigures | undefined): void {
+    this.#fleetJoined.set(figures?.isJoined === true ? 1 : 0)
+    if (figures === undefined) return
+    const { lag, hosts, forwarded, fenced } = figures
+    this.#fleetLag.set(lag)
+    for (const [state, count] of Object.entries(hosts)) this.#fleetHosts.set({ state }, count)
+    setTotal(this.#forwarded, forwarded)
+    setTotal(this.#fenced, fenced)
   }
 
   /** Prometheus' text format, 0.0.4. */

@@ -1,0 +1,166 @@
+import { settlesWithin } from '@agentproto/contracts'
+import type { HostService } from '@agentproto/contracts/wire'
+import { Answerer } from './answerer.js'
+import { type Cluster, openCluster } from './cluster.js'
+import { CountedCaller } from './counted-caller.js'
+import { fleetHosts, OwnDetails } from './fleet-hosts.js'
+import { FleetLog } from './fleet-log.js'
+import type { FleetOptions } from './fleet-options.js'
+import { fleetServices } from './fleet-services.js'
+import type { FleetServices } from './fleet-services-options.js'
+import { fleetView } from './fleet-view.js'
+import { readFleetKey } from './fleet-key.js'
+import { HostDirectory } from './host-directory.js'
+import { LogPublisher } from './log-publisher.js'
+import { openLogStream } from './log-stream.js'
+import type { SharedServices } from './places.js'
+import { OwnSessions } from './own-sessions.js'
+import { placeSession } from './placement.js'
+import { SessionDirectory } from './session-directory.js'
+
+/** What a gateway brings into its fleet. */
+export interface OwnHost extends FleetOptions {
+  /** The name of this host. */
+  readonly host: string
+  /** The services of this host, with hooks and audit: what other hosts ask for is audited here. */
+  readonly own: SharedServices
+  /** This host alone. */
+  readonly hosts: HostService
+}
+
+/** The fleet as this host sees it, while it is one of its hosts. */
+export interface JoinedFleet {
+  readonly services: FleetServices
+  readonly hosts: HostService
+  readonly figures: FleetFigures
+  /** Publishes what is left, for at most so many milliseconds, then leaves. */
+  close(withinMs: number): Promise<void>
+}
+
+/** Since the fleet was joined. */
+export interface FleetFigures {
+  /** Stored events that other hosts cannot read yet. */
+  readonly lag: number
+  /** Whether this host has its lease now. */
+  readonly isJoined: boolean
+  readonly hosts: { readonly reachable: number; readonly unreachable: number }
+  /** Calls that this host has sent to others. */
+  readonly forwarded: number
+  /** Sessions that another host has taken over. */
+  readonly fenced: number
+}
+
+/**
+ * Joins the fleet: the directory of hosts and sessions, the calls of other hosts and the log of all.
+ * @throws `cluster_unavailable` while NATS is away; `cluster_unsupported`, `host_name_in_use`, `path_invalid` and
+ *   `invalid_request` for what only a person can change
+ */
+export async function joinFleet(options: OwnHost): Promise<JoinedFleet> {
+  const key = await readFleetKey(options.key)
+  const cluster = await openCluster(options)
+  const opened: Opened = { cluster }
+  try {
+    return await join(options, opened, key)
+  } catch (thrown) {
+    await leave(opened)
+    throw thrown
+  }
+}
+
+/** What is open so far. */
+interface Opened {
+  readonly cluster: Cluster
+  directory?: HostDirectory
+  sessions?: SessionDirectory
+  log?: FleetLog
+  publisher?: LogPublisher
+  calls?: CountedCaller
+  answerer?: Answerer
+  reported?: OwnSessions
+}
+
+async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<JoinedFleet> {
+  const { own, host, clock, onProblem } = options
+  const { cluster } = opened
+  let fenced = 0
+  await openLogStream({ cluster, onProblem })
+  const details = await OwnDetails.read({ ...options, lag: () => opened.publisher?.lag ?? 0 })
+  const directory = (opened.directory = await HostDirectory.join(cluster, {
+    ...options,
+    describe: details.forHeartbeat,
+  }))
+  const sessions = (opened.sessions = await SessionDirectory.open({
+    cluster,
+    hosts: directory,
+    onProblem,
+    onFenced(id, owner) {
+      fenced += 1
+      opened.reported?.fence(id)
+      onProblem(`The session ${id} is the session of ${owner ?? 'no host'} now.`)
+    },
+    onSuspended: () => undefined,
+    onReleased: () => undefined,
+  }))
+  const log = (opened.log = new FleetLog({ cluster, clock, onProblem }))
+  const publisher = (opened.publisher = new LogPublisher({
+    cluster,
+    clock,
+    epochOf: (id) => sessions.epochOf(id),
+    mayWrite: (id) => sessions.mayWrite(id),
+    onFenced: (id) => opened.reported?.fence(id),
+    onProblem,
+  }))
+  const shared = { nats: cluster.nats, host, key, clock, maxPayload: cluster.maxPayload }
+  const isReachable = (name: string): boolean => directory.isReachable(name)
+  const calls = (opened.calls = new CountedCaller({ ...shared, isReachable }))
+  const hosts = fleetHosts({ directory, own: details.now })
+  opened.answerer = new Answerer({ ...shared, own, onProblem })
+  opened.reported = new OwnSessions({ sessions: own.sessions, directory: sessions, publisher, log, clock, onProblem })
+  const services = fleetServices({
+    host,
+    own,
+    view: fleetView(directory, sessions),
+    calls,
+    log,
+    place: async (request, by) =>
+      request.on === undefined ? host : placeSession(request, await hosts.list(), by).name,
+  })
+  return {
+    services,
+    hosts,
+    get figures() {
+      const all = directory.hosts().map(({ isReachable: isHere }) => isHere)
+      const reachable = all.filter(Boolean).length
+      return {
+        lag: publisher.lag,
+        isJoined: directory.term !== undefined,
+        hosts: { reachable, unreachable: all.length - reachable },
+        forwarded: calls.count,
+        fenced,
+      }
+    },
+    async close(withinMs) {
+      await settlesWithin(withinMs, finish(opened), clock)
+      await leave(opened)
+    },
+  }
+}
+
+/** The sessions of this host have ended: their last events and records reach the fleet. */
+async function finish({ reported, publisher }: Opened): Promise<void> {
+  await reported?.done
+  await publisher?.drain(Number.MAX_SAFE_INTEGER)
+}
+
+/** In the order in which each needs the next. Others learn last that this host has left. */
+async function leave(opened: Opened): Promise<void> {
+  const { cluster, directory, sessions, log, publisher, calls, answerer, reported } = opened
+  answerer?.close()
+  calls?.close()
+  reported?.close()
+  await publisher?.close()
+  log?.close()
+  sessions?.close()
+  await directory?.close()
+  await cluster.close()
+}

@@ -25,6 +25,8 @@ export interface AnswererOptions {
   readonly clock: Clock
   /** The longest message that the server takes, in bytes. */
   readonly maxPayload: number
+  /** Whether this host may run a session now; without it always. A call that would change one that it may not is refused. */
+  readonly mayRun?: (sessionId: string) => boolean
   readonly onProblem: (problem: string) => void
 }
 
@@ -111,12 +113,12 @@ export class Answerer {
   #peerOf(host: string): PeerCalls | undefined {
     const known = this.#peers.get(host)
     if (known !== undefined || this.#peers.size >= MAX_PEERS) return known
-    const { own, clock, onProblem } = this.#options
+    const { own, clock, onProblem, mayRun = () => true } = this.#options
     const onError = (error: unknown): void =>
       onProblem(
         `A call of the host ${host}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       )
-    const peer = new PeerCalls({ host, own, clock, partBytes: this.#partBytes, onError })
+    const peer = new PeerCalls({ host, own, clock, partBytes: this.#partBytes, onError, mayRun })
     this.#peers.set(host, peer)
     return peer
   }

@@ -44,6 +44,8 @@ export interface PeerOptions {
   /** Bytes of a body that one message takes. */
   readonly partBytes: number
   readonly onError: (error: unknown) => void
+  /** Whether this host may run a session now. */
+  readonly mayRun: (sessionId: string) => boolean
 }
 
 /** What one other host has called here. */
@@ -132,9 +134,9 @@ export class PeerCalls {
     this.#stops.set(id, { method, stop })
     const feed: Feed = { text: new FedText(), taken: undefined, seq: 0 }
     this.#feeds.set(id, feed)
-    const { own } = this.#options
+    const { own, mayRun } = this.#options
     try {
-      const request = { method, from, given: parseJson(text), signal: stop.signal, text: feed.text }
+      const request = { method, from, given: parseJson(text), signal: stop.signal, text: feed.text, mayRun }
       const { outcome, reader } = await runMethod(own, request)
       this.#finish(call, reader === undefined ? outcome : this.#openReader(id, reader, outcome))
     } catch (thrown) {

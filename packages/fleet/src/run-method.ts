@@ -18,6 +18,8 @@ export interface Received {
   readonly signal: AbortSignal
   /** For a method that reads a text. */
   readonly text: AsyncIterable<string>
+  /** Whether this host may run a session now. */
+  readonly mayRun: (sessionId: string) => boolean
 }
 
 /** A reader of the outcomes that the other host reads. */
@@ -38,7 +40,10 @@ export async function runMethod(own: SharedServices, call: Received): Promise<Ra
   if (!isCarried(name)) throw unknownMethod(name)
   const { args, by: givenBy } = partsOf(call.given)
   const by = METHODS[name].principal ? principalOf(givenBy, from) : READER
-  if (METHODS[name].principal) await assertAllowed(own, { name, by, args })
+  if (METHODS[name].principal) {
+    assertOwned(args, call)
+    await assertAllowed(own, { name, by, args })
+  }
   return ranOf(await METHODS[name].answer(own, args, { by, signal, text }))
 }
 
@@ -85,6 +90,17 @@ async function assertAllowed({ sessions }: SharedServices, { name, by, args }: A
   assertMayUse(by, scope)
   const id = sessionOf(args[0])
   if (id !== undefined) await sessions.get(id, boundsOf(by, scope))
+}
+
+/** A host that was away executes nothing of a session that another host may have by now. */
+function assertOwned([first]: readonly unknown[], { mayRun }: Received): void {
+  const id = sessionOf(first)
+  if (id !== undefined && !mayRun(id))
+    throw new AgentprotoError('host_unreachable', 'The host does not have the session now', {
+      given: id,
+      hint: 'Try again later',
+      data: { retryAfter: 5 },
+    })
 }
 
 /** Of each method; one without an operation is only for the owner. */

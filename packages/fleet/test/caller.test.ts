@@ -355,3 +355,18 @@ test('17.2 an agent of another host keeps its principal', needs('nats-server'), 
     await b.caller.to('a').value('sessions.kill', ['s_2', undefined], { by: { ...by, via: 'z' } })
   expect(seen).toEqual(principals.map((by) => defined({ ...by, via: 'b' })))
 })
+
+test('17.3 a host that does not have a session any more executes no call of it', needs('nats-server'), async () => {
+  const { registry } = await memoryRegistry(scripted())
+  const server = await startNats()
+  const own = servicesOf(registry)
+  let isFenced = false
+  await startHost(server, { name: 'a', own, mayRun: () => !isFenced })
+  const b = await startHost(server, { name: 'b', own })
+  const { id } = await registry.spawn({ adapter: 'fake' }, OWNER)
+  const prompt = () => b.caller.to('a').value('sessions.prompt', [id, { prompt: 'x' }], { by: OWNER })
+  await prompt()
+  isFenced = true
+  await expect(prompt()).rejects.toMatchObject({ code: 'host_unreachable', parts: { data: { retryAfter: 5 } } })
+  expect((await registry.get(id)).turnCount).toBe(1)
+})

@@ -1,4 +1,4 @@
-import { AgentprotoError, isAgentprotoError, type Session } from '@agentproto/contracts'
+import { type AgentprotoError, isAgentprotoError, type Session } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { scripted, type Script } from '../../session-registry/test/fixtures/scripted-agent.ts'
@@ -195,7 +195,7 @@ test('17.2 the list has the sessions of all hosts, newest first, page by page', 
   const server = await startNats()
   const hosts = [await startGateway(server, 'a', scripted()), await startGateway(server, 'b', scripted())]
   const ids: string[] = []
-  for (let i = 0; i < 11; i++) ids.push((await hosts[i % 2]!.services.sessions.spawn({ adapter: 'fake' }, OWNER)).id)
+  for (let i = 0; i < 11; i++) ids.push((await hosts[i % 2].services.sessions.spawn({ adapter: 'fake' }, OWNER)).id)
   for (const host of hosts) for (const id of ids) await known(host, id)
   for (const { services } of hosts) {
     const listed: string[] = []
@@ -250,7 +250,7 @@ test('17.2 what waits for a person is listed of all hosts, oldest first', needs(
   const hosts = [await startGateway(server, 'a', scripted(asking)), await startGateway(server, 'b', scripted(asking))]
   const ids: string[] = []
   for (let i = 0; i < 5; i++) {
-    const { services } = hosts[i % 2]!
+    const { services } = hosts[i % 2]
     const { id } = await services.sessions.spawn({ adapter: 'fake', prompt: 'x' }, OWNER)
     await expect.poll(async () => (await services.sessions.requests(id)).length).toBe(1)
     for (const host of hosts) await known(host, id)
@@ -259,14 +259,14 @@ test('17.2 what waits for a person is listed of all hosts, oldest first', needs(
   const listed: string[] = []
   let after: string | undefined
   do {
-    const page = await hosts[1]!.services.sessions.waiting({ limit: 2, ...(after !== undefined && { after }) })
+    const page = await hosts[1].services.sessions.waiting({ limit: 2, ...(after !== undefined && { after }) })
     listed.push(...page.requests.map(({ sessionId }) => sessionId))
     after = page.nextCursor
   } while (after !== undefined)
   expect(listed).toEqual(ids)
-  const [request] = await hosts[1]!.services.sessions.requests(ids[0]!)
-  const which = { id: ids[0]!, requestId: request?.requestId ?? '' }
-  const answered = await hosts[1]!.services.sessions.answer(which, { outcome: 'selected', optionId: 'allow' }, OWNER)
+  const [request] = await hosts[1].services.sessions.requests(ids[0])
+  const which = { id: ids[0], requestId: request?.requestId ?? '' }
+  const answered = await hosts[1].services.sessions.answer(which, { outcome: 'selected', optionId: 'allow' }, OWNER)
   expect(answered).toMatchObject({ state: 'resolved' })
 })
 

@@ -84,7 +84,7 @@ export async function startGateway(
   onTestFinished(async () => {
     await registry.close()
     log.close()
-    publisher.close()
+    await publisher.close()
     calls.close()
     answerer.close()
     sessions.close()

@@ -8,6 +8,7 @@ export interface RawAnswer {
   readonly state: string
   readonly reason?: string
   readonly run?: string
+  readonly outcome?: unknown
   readonly [member: string]: unknown
 }
 

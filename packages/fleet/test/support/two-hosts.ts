@@ -34,6 +34,7 @@ export interface HostOptions {
   readonly key?: Uint8Array
   readonly clock?: Clock
   readonly isReachable?: (host: string) => boolean
+  readonly mayRun?: (sessionId: string) => boolean
 }
 
 /** A connection that ends with the test. */
@@ -45,12 +46,17 @@ export async function connected({ url }: Pick<NatsServer, 'url'>): Promise<NatsC
 
 /** A host that answers and calls. */
 export async function startHost(server: Pick<NatsServer, 'url'>, options: HostOptions): Promise<TestHost> {
-  const { name, own, key = KEY, clock = systemClock, isReachable = () => true } = options
+  const { name, own, key = KEY, clock = systemClock, isReachable = () => true, mayRun } = options
   const nats = await connected(server)
   const problems: string[] = []
   const maxPayload = nats.info?.max_payload ?? 0
   const shared = { nats, host: name, key, clock, maxPayload }
-  const answerer = new Answerer({ ...shared, own, onProblem: (problem) => problems.push(problem) })
+  const answerer = new Answerer({
+    ...shared,
+    own,
+    onProblem: (problem) => void problems.push(problem),
+    ...(mayRun && { mayRun }),
+  })
   const caller = new Caller({ ...shared, isReachable })
   await nats.flush()
   onTestFinished(() => {

@@ -7,6 +7,7 @@ import { changes } from './changes.mjs'
 import { checkpointedTurns } from './checkpointed-turns.mjs'
 import { commandLine } from './command-line.mjs'
 import { consoleInBrowser } from './console.mjs'
+import { fleetLog } from './fleet-log.mjs'
 import { keptAgents } from './kept-agents.mjs'
 import { manifests } from './manifests.mjs'
 import { manySessions } from './many-sessions.mjs'
@@ -42,6 +43,7 @@ const BENCHES = {
   changes,
   'checkpointed-turns': checkpointedTurns,
   console: consoleInBrowser,
+  'fleet-log': fleetLog,
 }
 
 const given = process.argv.slice(2).filter((word) => !word.startsWith('--'))

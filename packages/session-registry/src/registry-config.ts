@@ -1,4 +1,4 @@
-import type { Budget } from '@agentproto/contracts'
+import type { Budget, HostLossPolicy } from '@agentproto/contracts'
 
 /** Settings of a registry; each key has a test that shows its effect. Times in milliseconds. */
 export interface RegistryConfig {
@@ -30,6 +30,9 @@ export interface RegistryConfig {
   readonly maxDurationMs: number
   /** A session that ended longer ago than this is forgotten with its log; 0 for never. */
   readonly retentionMs: number
+
+  /** What becomes of a session whose host is lost, where its start does not say: `move` where it can be moved. */
+  readonly onHostLoss: HostLossPolicy
 
   // Usage.
   /** The same call with the same result this often in one turn gets a `runtime-warning`; 0 for never. */
@@ -65,6 +68,7 @@ export const DEFAULT_REGISTRY_CONFIG: RegistryConfig = {
   idleMs: 10 * MINUTE,
   maxDurationMs: 0,
   retentionMs: 0,
+  onHostLoss: 'wait',
   loopWarnAfter: 5,
   loopStopAfter: 0,
 }

@@ -8,6 +8,7 @@ import {
   homeLayout,
   type LostSession,
 } from '@agentproto/contracts/agent'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { SessionRegistry } from '@agentproto/session-registry'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -588,4 +589,39 @@ test('17.6 a registry that begins suspended runs no session that may be moved be
   await expect(start(registry)).rejects.toMatchObject({ code: 'host_unreachable' })
   registry.moves.release()
   expect(await start(registry)).toMatchObject({ status: 'running' })
+})
+
+test('17.6 a start that can never be moved to another host and asks for it is refused, and says why', async () => {
+  const a = await host({ hostId: 'a' })
+  const below = join(a.folder, 'below')
+  await mkdir(below)
+  const base = { adapter: 'fake', workspaceSlug: 'app', onHostLoss: 'move' } as const
+  const asked: [SpawnAgentRequest, RegExp][] = [
+    [{ ...base, cwd: below }, /below the workspace/],
+    [{ adapter: 'fake', cwd: a.home, onHostLoss: 'move' }, /in no workspace/],
+    [{ ...base, additionalDirectories: [below] }, /additional folders/],
+  ]
+  for (const [request, what] of asked) {
+    const starting = a.registry.spawn(request, owner)
+    await expect(starting).rejects.toMatchObject({ code: 'invalid_request', parts: { data: { field: 'onHostLoss' } } })
+    await expect(starting).rejects.toThrow(what)
+  }
+  const parent = await a.registry.spawn({ adapter: 'fake', workspaceSlug: 'app', delegation: {} }, owner)
+  const agent = { type: 'session', name: 'agent', sessionId: parent.id } as const
+  await expect(a.registry.spawn({ adapter: 'fake', onHostLoss: 'move' }, agent)).rejects.toMatchObject({
+    code: 'invalid_request',
+  })
+  const forgetful = await host({ hostId: 'b', agent: { session: { mode: 'resumable' } } })
+  await expect(start(forgetful.registry)).rejects.toMatchObject({ code: 'invalid_request' })
+  expect(await start(a.registry)).toMatchObject({ onHostLoss: 'move' })
+})
+
+test('17.6 a host that is configured to have its sessions moved does so where it can, and a start can say otherwise', async () => {
+  const a = await host({ hostId: 'a' })
+  const registry = await fileRegistry(await temporaryHome(), { ...a.options, config: { onHostLoss: 'move' } })
+  const policyOf = async (request: object): Promise<unknown> =>
+    (await registry.spawn({ adapter: 'fake', ...request }, owner)).onHostLoss
+  expect(await policyOf({ workspaceSlug: 'app' })).toBe('move')
+  expect(await policyOf({ workspaceSlug: 'app', onHostLoss: 'wait' })).toBeUndefined()
+  expect(await policyOf({ cwd: a.home })).toBeUndefined()
 })

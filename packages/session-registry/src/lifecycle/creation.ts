@@ -3,6 +3,8 @@ import type { AdapterCatalog, StoredSpawn } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { assertQuota, type Child, childOf, grantOf } from '../delegation/delegation.js'
 import { type Asker, rootsOf } from '../delegation/root-folder.js'
+import { hostLossOf } from '../moves/host-loss-policy.js'
+import type { RegistryConfig } from '../registry-config.js'
 import type { SessionActor } from '../session/actor.js'
 import { isEnding } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
@@ -19,13 +21,15 @@ export interface PlannedSession {
 
 export interface Registrar extends Asker, Pick<WorktreeStart, 'worktrees' | 'newId'> {
   readonly adapters: AdapterCatalog
+  readonly config: Pick<RegistryConfig, 'onHostLoss'>
   readonly sessions: SessionCache
   readonly create: () => Creation
 }
 
 /**
  * Plans a session for its caller: a person, or the agent of another session.
- * @throws `adapter_not_found`, `no_adapter_installed`, `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`; for an
+ * @throws `adapter_not_found`, `no_adapter_installed`, `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`,
+ * `invalid_request` for a session that is to be moved and cannot be; for an
  * agent `delegation_denied`, `max_depth_exceeded`, `cwd_outside_parent`
  */
 export async function planSession(asked: SpawnAgentRequest, place: Registrar): Promise<PlannedSession> {
@@ -38,7 +42,9 @@ export async function planSession(asked: SpawnAgentRequest, place: Registrar): P
   const { slug: adapterSlug, session: policy } = await adapterFor(adapters, request)
   const roots = await rootsOf(request, place)
   const spawn = spawnOf(request, policy, roots)
-  const session = { ...newSession(request, by, creation), adapterSlug, ...roots.place, ...lineage }
+  const moving = await hostLossOf(asked, { ...place, roots, policy })
+  const described = newSession({ ...request, onHostLoss: moving.onHostLoss }, by, creation)
+  const session = { ...described, adapterSlug, ...roots.place, ...lineage }
   const planned = { session: { ...session, ...envelopeOf(spawn) }, spawn }
   return {
     ...(await placed(planned, request, { ...place, asker: place, roots })),

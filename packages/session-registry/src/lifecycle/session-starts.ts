@@ -35,7 +35,7 @@ import type { Creation } from './spawn-request.js'
 
 export interface StartsHost extends Pick<
   SessionHost,
-  'adapters' | 'clock' | 'newId' | 'hostId' | 'onProblem' | 'workspaces' | 'worktrees'
+  'adapters' | 'clock' | 'config' | 'newId' | 'hostId' | 'onProblem' | 'workspaces' | 'worktrees'
 > {
   readonly sessions: SessionCache
   readonly asker: (by: Principal) => Asker

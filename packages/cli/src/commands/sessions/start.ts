@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
-import { AgentprotoError, defined } from '@agentproto/contracts'
+import { AgentprotoError, defined, HOST_LOSS_POLICIES, type HostLossPolicy } from '@agentproto/contracts'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
+import { Option } from 'commander'
 import type { CliCommand, CommandResult } from '../../cli-command.js'
 import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'
 import { addLimitOptions, limitsOf, type LimitOptions } from '../../budget-options.js'
@@ -19,6 +20,7 @@ interface StartOptions extends AgentOptions, LimitOptions, JsonOption {
   readonly delegate?: boolean
   readonly worktree?: string | true
   readonly base?: string
+  readonly onHostLoss?: HostLossPolicy
 }
 
 export function define(command: CliCommand): void {
@@ -31,6 +33,7 @@ export function define(command: CliCommand): void {
     .option('--label <text>', 'a name for the session')
     .option('--worktree [branch]', 'run in a git worktree of its own, on a new branch or on this one')
     .option('--base <ref>', 'with --worktree: what a new branch starts from (default: what is checked out)')
+    .addOption(hostLossOption())
   addLimitOptions(addAgentOptions(command))
     .option('--delegate', 'allow its agent to start sessions of the same adapter, in its folder, with its permissions')
     .option('-a, --attach', 'attach to it')
@@ -44,6 +47,12 @@ export function define(command: CliCommand): void {
     )
     .run(start)
 }
+
+const hostLossOption = (): Option =>
+  new Option(
+    '--on-host-loss <policy>',
+    'when its host in a fleet is lost: wait for it, or move to another host, which continues from the transcript',
+  ).choices([...HOST_LOSS_POLICIES])
 
 async function start(context: CliContext, adapter: string, options: StartOptions): Promise<CommandResult | void> {
   const request = await spawnRequest(context, adapter, options)
@@ -81,6 +90,7 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
       mode,
       permissionMode: permissions,
       continuation,
+      onHostLoss: options.onHostLoss,
       delegation: delegate === true ? {} : undefined,
     }),
   }

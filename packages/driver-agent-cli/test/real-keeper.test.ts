@@ -119,3 +119,15 @@ const STREAMED = Array.from({ length: 5000 }, (_, at) => `${at} `).join('')
 
 const textOf = (signals: readonly AgentSignal[]): string =>
   signals.map((signal) => (signal.type === 'text-delta' ? signal.text : '')).join('')
+
+test('17.6 an agent that must end with its host is not kept, and says why', async () => {
+  const home = mkdtempSync(`${tmpdir()}/driver-keeper-`)
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const on = await prepare()
+  const keeper = await keeperOf(`${home}/keeper`)
+  const endsWithHost = 'another host continues its session'
+  const agent = await launchAgent(on.adapter.manifest, { ...launching(on, keeper, storing().sink), endsWithHost })
+  expect([agent.kept, agent.warnings]).toEqual([false, [`The agent ends with its gateway: ${endsWithHost}.`]])
+  expect(await keeper.list()).toEqual([])
+  await agent.stop()
+})

@@ -128,7 +128,7 @@ test('17.6 a session of a lost host goes on elsewhere under its id, in the folde
   await settled()
   const before = await recordsOf(a.registry, id)
   const watcher = b.registry.watch()
-  const session = await b.registry.moves.takeUp(await lost(a.registry, id))
+  const session = await b.registry.moves.takeOver(await lost(a.registry, id))
   expect(session).toMatchObject({
     id,
     hostId: 'b',
@@ -193,7 +193,7 @@ test('17.6 wherever the log of a lost host is cut off, the session can be prompt
         // The record may be as old as the log that is left, or say that there was more.
         const session = isBehind ? record : { ...record, lastSeq: cut, turnCount: 0 }
         const given = chunked(records, { hole, size })
-        await b.registry.moves.takeUp({ session, settings, from: 'a', events: batches(...given) })
+        await b.registry.moves.takeOver({ session, settings, from: 'a', events: batches(...given) })
         const taken = await b.registry.get(id)
         expect(taken).toMatchObject({ state: 'asleep', wakeable: true, pendingRequests: 0, movedFrom: 'a' })
         expect(taken.lastSeq).toBeGreaterThan(isBehind ? record.lastSeq : cut)
@@ -208,7 +208,7 @@ test('17.6 wherever the log of a lost host is cut off, the session can be prompt
           records.filter(({ seq }) => seq !== hole).map(({ json }) => json),
         )
         const report = await b.registry.archive.repair(id, { dryRun: true }, owner)
-        if (hole === 0 && !isBehind) expect(report.findings).toEqual([])
+        expect(hole === 0 && !isBehind ? report.findings : []).toEqual([])
         await b.registry.forget(id, owner)
       },
     ),
@@ -239,7 +239,7 @@ async function readWhole(registry: SessionRegistry, id: string) {
   const all: SessionEvent[] = []
   let accounted = 0
   for (const { records, gap } of await drain(await registry.follow(id, 0))) {
-    if (gap !== undefined) expect(gap.after).toBe(accounted)
+    expect(gap?.after ?? accounted).toBe(accounted)
     accounted = (gap?.first ?? accounted + 1) - 1
     for (const record of records) {
       expect(record.seq).toBe(accounted + 1)
@@ -269,7 +269,7 @@ test('17.6 what is told of a move: queued prompts that were not sent, lost event
   await a.registry.prompt(id, { prompt: 'two', whenBusy: 'queue' }, owner)
   const what = await lost(a.registry, id)
   expect(JSON.stringify(what)).not.toContain('secret')
-  const session = await b.registry.moves.takeUp({
+  const session = await b.registry.moves.takeOver({
     ...what,
     session: { ...what.session, lastSeq: what.session.lastSeq + 3 },
   })
@@ -284,7 +284,7 @@ test('17.6 what is told of a move: queued prompts that were not sent, lost event
   expect(b.prompts[0]).toContain('Be brief')
   const unknown = await host({ hostId: 'c' })
   const { settings: _, ...bare } = await lost(a.registry, id)
-  expect((await unknown.registry.moves.takeUp(bare)).warnings).toContain(
+  expect((await unknown.registry.moves.takeOver(bare)).warnings).toContain(
     'The mode, options and instructions of its start are not known here',
   )
 })
@@ -301,7 +301,7 @@ test.each([
   const [a, b] = [await host({ hostId: 'a' }), await host({ hostId: 'b', ...parts })]
   const { id } = await start(a.registry, 'cats')
   await a.registry.waitTurn(id, 1)
-  await expect(b.registry.moves.takeUp(await lost(a.registry, id))).rejects.toMatchObject({ code })
+  await expect(b.registry.moves.takeOver(await lost(a.registry, id))).rejects.toMatchObject({ code })
   await expect(b.registry.get(id)).rejects.toMatchObject({ code: 'session_not_found' })
   expect(await readdir(homeLayout(b.home).sessions)).toEqual([])
 })
@@ -342,10 +342,10 @@ test.each<[string, (records: EventRecord[]) => EventRecord[]]>([
   await a.registry.waitTurn(id, 1)
   const what = await lost(a.registry, id)
   const events = batches({ records: spoil(await recordsOf(a.registry, id)) })
-  await expect(b.registry.moves.takeUp({ ...what, events })).rejects.toMatchObject({ code: 'invalid_request' })
+  await expect(b.registry.moves.takeOver({ ...what, events })).rejects.toMatchObject({ code: 'invalid_request' })
   expect(await readdir(homeLayout(b.home).sessions)).toEqual([])
   expect((await b.registry.list()).sessions).toEqual([])
-  expect(await b.registry.moves.takeUp(await lost(a.registry, id))).toMatchObject({ id, hostId: 'b' })
+  expect(await b.registry.moves.takeOver(await lost(a.registry, id))).toMatchObject({ id, hostId: 'b' })
 })
 
 test.each<[string, Partial<Record<keyof Session, unknown>>]>([
@@ -363,7 +363,7 @@ test.each<[string, Partial<Record<keyof Session, unknown>>]>([
   await a.registry.waitTurn(id, 1)
   const what = await lost(a.registry, id)
   const session = { ...what.session, ...change } as Session
-  await expect(b.registry.moves.takeUp({ ...what, session })).rejects.toBeInstanceOf(AgentprotoError)
+  await expect(b.registry.moves.takeOver({ ...what, session })).rejects.toBeInstanceOf(AgentprotoError)
   expect(await readdir(homeLayout(b.home).sessions)).toEqual([])
 })
 
@@ -378,7 +378,7 @@ test('17.6 no path of the lost host is used: not its folder, nor folders beside 
     agentSessionId: '--evil',
     agent: { capabilities: { ...NONE, load: true } },
   }
-  await b.registry.moves.takeUp({ ...what, session: { ...what.session, ...spoilt } as Session })
+  await b.registry.moves.takeOver({ ...what, session: { ...what.session, ...spoilt } })
   await b.registry.prompt(id, { prompt: 'x' }, owner)
   expect(b.agents.agents[0]?.options).toMatchObject({
     cwd: b.folder,
@@ -397,7 +397,7 @@ test('17.6 a host that is killed while it takes a session up finds nothing of it
     // Its host is gone now.
     await new Promise(() => undefined)
   }
-  void b.registry.moves.takeUp({ ...(await lost(a.registry, id)), events: cut() })
+  void b.registry.moves.takeOver({ ...(await lost(a.registry, id)), events: cut() })
   await expect.poll(() => readdir(homeLayout(b.home).sessions)).toEqual([id])
   const problems: string[] = []
   const again = await fileRegistry(b.home, {
@@ -408,14 +408,14 @@ test('17.6 a host that is killed while it takes a session up finds nothing of it
   expect((await again.list()).sessions).toEqual([])
   expect(await readdir(homeLayout(b.home).sessions)).toEqual([])
   expect(problems).toEqual([`The take-over of session ${id} had not ended: nothing of it is kept`])
-  expect(await again.moves.takeUp(await lost(a.registry, id))).toMatchObject({ id, state: 'asleep' })
+  expect(await again.moves.takeOver(await lost(a.registry, id))).toMatchObject({ id, state: 'asleep' })
 })
 
 test('17.6 a session that was taken up is there after a restart, and what its earlier host counted is not counted again', async () => {
   const [a, b] = [await host({ hostId: 'a' }), await host({ hostId: 'b' })]
   const { id } = await start(a.registry, 'cats')
   await a.registry.waitTurn(id, 1)
-  await b.registry.moves.takeUp(await lost(a.registry, id))
+  await b.registry.moves.takeOver(await lost(a.registry, id))
   const before = await b.registry.get(id)
   const again = await fileRegistry(b.home, { ...b.options, ...fileStores(b.home) })
   expect(await again.get(id)).toEqual(before)
@@ -527,12 +527,12 @@ test('17.6 a session that was given up can be taken up again: the log of the oth
   // This one never left its host, and is not a part of the session any more.
   await a.registry.prompt(id, { prompt: 'dogs' }, owner)
   await a.registry.waitTurn(id, 2)
-  await b.registry.moves.takeUp(first)
-  await expect(a.registry.moves.takeUp(await lost(b.registry, id))).rejects.toMatchObject({ code: 'session_live' })
+  await b.registry.moves.takeOver(first)
+  await expect(a.registry.moves.takeOver(await lost(b.registry, id))).rejects.toMatchObject({ code: 'session_live' })
   await a.registry.moves.giveUp(id, 'b')
   await b.registry.prompt(id, { prompt: 'birds' }, owner)
   await b.registry.waitTurn(id, 2)
-  await a.registry.moves.takeUp({ ...(await lost(b.registry, id)), from: 'b' })
+  await a.registry.moves.takeOver({ ...(await lost(b.registry, id)), from: 'b' })
   expect(await a.registry.get(id)).toMatchObject({ hostId: 'a', movedFrom: 'b', state: 'asleep', turnCount: 2 })
   expect((await a.registry.get(id)).movedTo).toBeUndefined()
   const text = JSON.stringify(await allEvents(a.registry, id))

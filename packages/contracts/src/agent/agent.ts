@@ -78,6 +78,8 @@ export interface StartAgentOptions {
   readonly origin: SessionOrigin | { readonly how: 'native'; readonly agentSessionId: string }
   /** Instructions for the whole conversation; see {@link RunningAgent.instructed}. */
   readonly instructions?: string
+  /** Why the agent must not outlive its host, for people; absent where it may. */
+  readonly endsWithHost?: string
   /** Whether the agent may start sessions: it gets the tools of the gateway. */
   readonly delegates?: boolean
   /** Added to the agent's environment: the session's own variables. */

@@ -50,7 +50,7 @@ export interface SessionMoves {
    *   own; `adapter_not_found`, `agent_not_installed`, `continuation_unsupported`, `workspace_not_found`, `cwd_invalid` where
    *   this host lacks something; `storage_failed`
    */
-  takeUp(lost: LostSession): Promise<Session>
+  takeOver(lost: LostSession): Promise<Session>
   /**
    * Another host has the session: its agent here is ended, and from the moment of the call on nothing is added to its log. Its
    * record says `moved` and `movedTo`. Idempotent, also after an error.

@@ -30,6 +30,8 @@ export interface Keeping {
   /** Whether there is a process; a server behind a URL has none. */
   readonly isLaunched: boolean
   readonly confined: Pick<ConfinedAgent, 'plain' | 'endsWithHost'>
+  /** Why the agent must end with its host. */
+  readonly endsWithHost?: string | undefined
 }
 
 /** Whether a launch is kept, or why it is not although the host has a keeper. */
@@ -42,7 +44,8 @@ export function mayKeep(keeping: Keeping): { readonly isKept: boolean; readonly 
 /** The warning of an agent that is not kept. */
 export const endsWithGateway = (reason: string): string => `The agent ends with its gateway: ${reason}.`
 
-function obstacle({ manifest, host, arm, isLaunched, confined }: Keeping): string | undefined {
+function obstacle({ manifest, host, arm, isLaunched, confined, endsWithHost }: Keeping): string | undefined {
+  if (endsWithHost !== undefined) return endsWithHost
   if (process.platform === 'win32') return 'agents are not kept on Windows'
   if (!isLaunched) return 'it is behind a URL, and the gateway holds the connection'
   if (!arm.adopt) return `an agent that speaks ${arm.protocol} cannot be taken over`

@@ -89,7 +89,8 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
   }
   const { timeoutMs } = adapter.sandbox.limits
   const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, { clock })
-  const keeping = mayKeep({ manifest, host, arm, isLaunched: starts !== undefined, confined })
+  const { endsWithHost } = options
+  const keeping = mayKeep({ manifest, host, arm, isLaunched: starts !== undefined, confined, endsWithHost })
   return { plan, keeping, arm, directories, guard, confined, connecting, limit, clock }
 }
 
@@ -135,10 +136,12 @@ const SHARED_UNKEPT = 'it shares a process that was started without its keeper'
 async function connect(
   { plan, arm, guard, confined, connecting, keeping, limit, clock }: PreparedLaunch,
   manifest: AgentCliManifest,
-  { host, sessionId }: LaunchOptions,
+  { host, sessionId, endsWithHost }: LaunchOptions,
 ): Promise<Connected> {
   const warnings = [...guard.warnings, ...confined.warnings, ...keeping.warnings]
-  const connectBy = connector(sharedProcessesFor({ manifest, host, confined }), arm)
+  // A process that others share may be kept for them.
+  const isAlone = endsWithHost !== undefined
+  const connectBy = connector(isAlone ? undefined : sharedProcessesFor({ manifest, host, confined }), arm)
   if (!keeping.isKept || !host.keeper) return { ...(await connectBy(connecting)), warnings }
   const facts: LaunchFacts = {
     sandbox: confined.sandbox,

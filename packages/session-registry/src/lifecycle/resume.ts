@@ -26,13 +26,17 @@ export function resumptionOf(session: Session, given: StoredSpawn, request: Resu
   const { maxTurns = Infinity } = spawn.policy ?? {}
   if (sentTurns(session) >= maxTurns) throw exhausted(maxTurns)
   if (request.fresh === true) return { origin: { how: 'new' }, how: 'fresh' }
-  const { agentSessionId, agent = isNewHere(session) ? FORGETFUL : undefined } = session
-  const asked = request.continuation !== undefined
-  const ways = agent !== undefined && (session.resumable || asked) ? waysOf(agent.capabilities, spawn, request) : []
-  const how = ways.find((way) => way === 'transcript' || agentSessionId !== undefined)
+  const { agentSessionId } = session
+  const how = openWays(session, spawn, request).find((way) => way === 'transcript' || agentSessionId !== undefined)
   if (how === undefined) throw notResumable(session)
   if (how === 'transcript' || agentSessionId === undefined) return { origin: { how: 'new' }, how }
   return { origin: { how, agentSessionId }, how }
+}
+
+function openWays(session: Session, spawn: StoredSpawn, request: ResumeRequest): readonly Way[] {
+  const { agent = isNewHere(session) ? FORGETFUL : undefined, resumable } = session
+  const isOpen = resumable || request.continuation !== undefined
+  return agent !== undefined && isOpen ? waysOf(agent.capabilities, spawn, request) : []
 }
 
 /** Whether another host had it, and no agent of this one knows its conversation yet. */

@@ -90,7 +90,7 @@ export function startOptionsOf(
   { trace, ...run }: Pick<StartAgentOptions, 'origin' | 'signal'> & { readonly trace?: TraceContext | undefined },
 ): StartAgentOptions {
   const { session, spawn } = state
-  const { id, adapterSlug, workspaceSlug, delegation } = session
+  const { id, adapterSlug, workspaceSlug, delegation, onHostLoss } = session
   const { mode, options, mcpServers = [] } = spawn
   const instructions = standingContextOf(state)
     .map(({ text }) => text)
@@ -107,6 +107,8 @@ export function startOptionsOf(
     ...defined({ mode, options, instructions: instructions || undefined, trace }),
     // A session that may have no children has the tools too: they return the reason.
     ...(delegation === undefined ? {} : { delegates: true }),
+    // Two hosts never run one session: an agent that outlives its host would run beside that of the next one.
+    ...(onHostLoss === 'move' ? { endsWithHost: 'another host continues its session when this one is lost' } : {}),
     env: { AGENTPROTO_SESSION_ID: id },
     ...run,
   }

@@ -1,6 +1,6 @@
 import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SessionHost } from '../session-host.js'
-import { withoutHalfTaken } from './take-up.js'
+import { withoutHalfTaken } from './take-over.js'
 
 /** The stored sessions of this host, oldest first. @throws `storage_failed` */
 export async function loadSessions(

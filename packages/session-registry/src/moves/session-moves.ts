@@ -3,9 +3,9 @@ import type { LostSession, MovedSettings, SessionMoves, Suspension } from '@agen
 import type { Ending } from '../lifecycle/ending.js'
 import type { SessionActor } from '../session/actor.js'
 import { type LostFacts, lostFacts } from './lost-facts.js'
-import { takeUp, type TakeUpHost } from './take-up.js'
+import { takeOver, type TakeOverHost } from './take-over.js'
 
-export interface MovesHost extends TakeUpHost {
+export interface MovesHost extends TakeOverHost {
   readonly keep: (session: SessionActor) => Promise<void>
   readonly changed: (session: SessionActor) => void
   /** Why it begins suspended. */
@@ -25,14 +25,14 @@ export class Moves implements SessionMoves {
     this.#suspended = host.suspended
   }
 
-  async takeUp(lost: LostSession): Promise<Session> {
+  async takeOver(lost: LostSession): Promise<Session> {
     const facts = lostFacts(lost)
     const { id } = facts
     if (this.#taking.has(id))
       throw new AgentprotoError('session_live', 'The session is being taken over', { given: id })
     this.#taking.add(id)
     try {
-      return await this.#takeUp(facts, lost.events)
+      return await this.#takeOver(facts, lost.events)
     } finally {
       this.#taking.delete(id)
     }
@@ -117,11 +117,11 @@ export class Moves implements SessionMoves {
     })
   }
 
-  async #takeUp(facts: LostFacts, events: LostSession['events']): Promise<Session> {
+  async #takeOver(facts: LostFacts, events: LostSession['events']): Promise<Session> {
     const { sessions, changed } = this.#host
     const { id } = facts
     await sessions.peek(id)?.log.close()
-    const stored = await takeUp(facts, events, this.#host)
+    const stored = await takeOver(facts, events, this.#host)
     const former = sessions.peek(id)
     if (former !== undefined) sessions.delete(former)
     sessions.put(stored)

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 
 /**
  * Removes what killed saves of a file left beside it: its name, then only numbers. Nothing else may save the file meanwhile.
- * What cannot be removed stays: it is in nobody's way.
+ * What cannot be removed stays: it is in no one's way.
  */
 export function removeKilledSaves(path: string): void {
   const prefix = `${basename(path)}.`

@@ -42,11 +42,9 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'prompt':
       return prompt(state, input, now)
     case 'interrupt':
-      return interrupt(state, input, now)
     case 'kill':
-      return kill(state, input, now)
     case 'give-up':
-      return giveUp(state, input)
+      return ending(state, input, now)
     case 'answer':
       return orReject(state, input.call, () => answer(state, input, now))
     case 'rename':
@@ -102,6 +100,18 @@ function orReject(state: SessionState, call: Call, decide: () => Step): Step {
     return decide()
   } catch (error) {
     return step(state, { do: 'reject', call, error })
+  }
+}
+
+/** A turn is to end, or the session. */
+function ending(state: SessionState, input: InputOf<'interrupt' | 'kill' | 'give-up'>, now: number): Step {
+  switch (input.type) {
+    case 'interrupt':
+      return interrupt(state, input, now)
+    case 'kill':
+      return kill(state, input, now)
+    case 'give-up':
+      return giveUp(state, input)
   }
 }
 

@@ -16,18 +16,18 @@ import { TakenLog } from './taken-log.js'
  * makes it a session of this host. Until then a record says that it is not whole, and the next start removes it.
  */
 
-export interface TakeUpHost extends Pick<
+export interface TakeOverHost extends Pick<
   SessionHost,
   'adapters' | 'workspaces' | 'worktrees' | 'logs' | 'store' | 'clock' | 'newId' | 'hostId' | 'redact' | 'onProblem'
 > {
   readonly sessions: SessionCache
 }
 
-/** @returns what is stored of it; see `SessionMoves.takeUp` for what it throws */
-export async function takeUp(
+/** @returns what is stored of it; see `SessionMoves.takeOver` for what it throws */
+export async function takeOver(
   facts: LostFacts,
   events: LostSession['events'],
-  host: TakeUpHost,
+  host: TakeOverHost,
 ): Promise<StoredSession> {
   const former = formerOf(facts.id, host)
   const placed = await placeHere(facts, host)
@@ -54,7 +54,7 @@ export async function takeUp(
 }
 
 /** What this host knows of a session that it had before. @throws `session_live` for one that it has */
-function formerOf(id: string, { sessions }: TakeUpHost): StoredSession | undefined {
+function formerOf(id: string, { sessions }: TakeOverHost): StoredSession | undefined {
   const known = sessions.descriptor(id)
   if (known === undefined) return undefined
   if (known.movedTo !== undefined && !isLive(known)) return sessions.get(id).stored()
@@ -65,7 +65,7 @@ function formerOf(id: string, { sessions }: TakeUpHost): StoredSession | undefin
 async function undo(
   id: string,
   former: StoredSession | undefined,
-  { logs, store }: Pick<TakeUpHost, 'logs' | 'store'>,
+  { logs, store }: Pick<TakeOverHost, 'logs' | 'store'>,
 ): Promise<void> {
   await logs.delete(id)
   await (former === undefined ? store.delete(id) : store.save(former))
@@ -74,7 +74,7 @@ async function undo(
 /** Removes what a host left that was killed while it took a session over. @returns the sessions that are whole */
 export async function withoutHalfTaken(
   sessions: readonly StoredSession[],
-  host: Pick<TakeUpHost, 'logs' | 'store' | 'onProblem'>,
+  host: Pick<TakeOverHost, 'logs' | 'store' | 'onProblem'>,
 ): Promise<readonly StoredSession[]> {
   const whole: StoredSession[] = []
   for (const { takingUp, ...stored } of sessions) {
@@ -91,7 +91,7 @@ export async function withoutHalfTaken(
 }
 
 /** The record until the log is whole. Older code finds a session in it that has ended. */
-const notWhole = (facts: LostFacts, placed: Placed, host: TakeUpHost): StoredSession => ({
+const notWhole = (facts: LostFacts, placed: Placed, host: TakeOverHost): StoredSession => ({
   version: 1,
   session: { ...atStart(facts, placed, host), status: 'error', stopReason: 'error' },
   turns: [],
@@ -101,7 +101,7 @@ const notWhole = (facts: LostFacts, placed: Placed, host: TakeUpHost): StoredSes
 })
 
 /** As it was before its first event. */
-function atStart(facts: LostFacts, { roots }: Placed, { hostId }: Pick<TakeUpHost, 'hostId'>): Session {
+function atStart(facts: LostFacts, { roots }: Placed, { hostId }: Pick<TakeOverHost, 'hostId'>): Session {
   const { id, adapterSlug, label, title, permissionMode, onHostLoss, startedAt, lastActiveAt, settings } = facts
   const { expiresAt, delegation, forkedFrom, from } = facts
   const request = defined({ label, title, permissionMode, onHostLoss, instructions: settings?.instructions })
@@ -119,7 +119,7 @@ function atStart(facts: LostFacts, { roots }: Placed, { hostId }: Pick<TakeUpHos
 }
 
 interface Copying {
-  readonly host: TakeUpHost
+  readonly host: TakeOverHost
   readonly log: StoredLog
   readonly placed: Placed
 }
@@ -149,7 +149,7 @@ interface Completing {
   readonly facts: LostFacts
   readonly folder: Folder
   readonly placed: Placed
-  readonly host: TakeUpHost
+  readonly host: TakeOverHost
 }
 
 /** The log gets the ends that it lacks; then all is known that is stored. */
@@ -159,8 +159,8 @@ async function completed(taken: Taken, { facts, folder, placed, host }: Completi
   const detail = [`The host ${facts.from} was lost; ${host.hostId} continues the session`, ...notes].join('. ')
   const wasLive = isLive(rebuild.session) || isLive(facts)
   const ends = rebuild.missingEnds({ detail, ending: endingOf(taken, facts, detail) })
-  const told = isLive(rebuild.session) ? [] : [{ entries: [{ type: 'repair', detail } as const] }]
-  await log.append([...ends, ...told], new Date(host.clock.now()).toISOString())
+  const said = isLive(rebuild.session) ? [] : [{ entries: [{ type: 'repair', detail } as const] }]
+  await log.append([...ends, ...said], new Date(host.clock.now()).toISOString())
   const { session, state, turns } = rebuild
   const { mcpServers: _, ...settings }: MovedSettings = facts.settings ?? {}
   const { cwd } = folder.roots.place

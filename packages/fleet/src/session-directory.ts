@@ -113,6 +113,11 @@ export class SessionDirectory {
     return this.#copy.records.values()
   }
 
+  /** Names of all hosts that have a session, from the copy; also of hosts that are gone. */
+  owners(): Iterable<string> {
+    return this.#byOwner.keys()
+  }
+
   /** Ids of the sessions of a host, from the copy. */
   ownedBy(host: string): ReadonlySet<string> {
     return this.#byOwner.get(host) ?? NONE

@@ -1,24 +1,19 @@
+import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
 import { AgentprotoError, randomId, type Timer } from '@agentproto/contracts'
-import { ABSENT, Bucket, type Stored } from './bucket.js'
-import { BucketCopy, type Heard } from './bucket-copy.js'
+import { ABSENT, Bucket } from './bucket.js'
+import { BucketCopy } from './bucket-copy.js'
 import { type Cluster, clusterError } from './cluster.js'
 import type { HostDetails, HostEviction, HostRecord } from './directory-records.js'
+import { delay } from './delay.js'
 import type { FleetOptions } from './fleet-options.js'
+import { HostEvictions } from './host-eviction.js'
 import { HostLease } from './host-lease.js'
+import { type KnownHost, KnownHosts } from './known-hosts.js'
 import { leaseOf, type LeaseTimes } from './lease.js'
 import { atLeastSince, atMostSince, type LeaseClock, type Moment, momentOf } from './moment.js'
 import { parseHost } from './parse-record.js'
 import { HOSTS_BUCKET } from './subjects.js'
-
-/** A host of the fleet, as this host knows it. */
-export interface KnownHost {
-  readonly record: HostRecord
-  /** When it was last heard from, in milliseconds since the epoch. */
-  readonly lastSeen: number
-  readonly isReachable: boolean
-  readonly isSelf: boolean
-}
 
 export interface HostDirectoryOptions extends FleetOptions {
   /** Asked before each heartbeat. */
@@ -37,9 +32,6 @@ export interface HostListener {
 
 /** More hosts than NATS has been measured with here. */
 const MAX_HOSTS = 5_000
-/** A host that was lost is shown for so long. */
-const REMEMBERED_MS = 24 * 3_600_000
-
 /**
  * The hosts of the fleet: this one, which sends heartbeats and has a lease, and a watched copy of all.
  * docs/decisions/fleet.md says why two hosts never have the same session.
@@ -54,16 +46,16 @@ export class HostDirectory {
   readonly #lease: HostLease
   readonly #copy: BucketCopy<HostRecord | HostEviction>
   readonly #run = randomId('r')
-  readonly #known = new Map<string, Sighting>()
+  readonly #known: KnownHosts
+  readonly #evictions: HostEvictions
   readonly #listeners = new Set<HostListener>()
   #term: string | undefined
   #revision = ABSENT
   #beat: Timer | undefined
   #expiry: Timer | undefined
-  #silence: Timer | undefined
   #stranger: Sighted | undefined
   #beating: Promise<void> | undefined
-  #isClosed = false
+  readonly #closing = new AbortController()
 
   private constructor(cluster: Cluster, bucket: Bucket, options: HostDirectoryOptions) {
     this.#options = options
@@ -72,6 +64,11 @@ export class HostDirectory {
     this.times = leaseOf(options.leaseMs)
     this.clock = leaseClock(options)
     this.#lease = new HostLease(this.times, this.clock)
+    const { times, clock, host } = this
+    this.#known = new KnownHosts({ self: host, times, clock, onChange: (changed) => this.#changed(changed) })
+    this.#evictions = new HostEvictions({ by: host, bucket, known: this.#known, times, clock })
+    // One for each session that is being taken.
+    setMaxListeners(0, this.#closing.signal)
     this.#copy = new BucketCopy({
       nats: cluster.nats,
       bucket,
@@ -79,7 +76,7 @@ export class HostDirectory {
       idleMs: this.times.heartbeatMs,
       maxKeys: MAX_HOSTS,
       parse: parseHost,
-      onChange: (host, record, heard) => this.#sighted(host, record, heard),
+      onChange: (changed, record, heard) => this.#known.seen(changed, record, heard),
       onProblem: options.onProblem,
     })
   }
@@ -111,25 +108,16 @@ export class HostDirectory {
 
   /** All hosts that are known, by name; also those that were lost in the last day. */
   hosts(): readonly KnownHost[] {
-    return [...this.#known.keys()].toSorted().flatMap((host) => this.get(host) ?? [])
+    return this.#known.all()
   }
 
   get(host: string): KnownHost | undefined {
-    const known = this.#known.get(host)
-    if (known?.record === undefined) return undefined
-    return {
-      record: known.record,
-      lastSeen: known.lastSeen,
-      isReachable: this.isReachable(host),
-      isSelf: host === this.host,
-    }
+    return this.#known.get(host)
   }
 
   /** Whether the host was heard from within the lease; always true for this one. */
   isReachable(host: string): boolean {
-    if (host === this.host) return true
-    const known = this.#known.get(host)
-    return known !== undefined && known.isPresent && this.clock.now() - known.lastSeen < this.times.silentMs
+    return this.#known.isReachable(host)
   }
 
   /** @returns a function that ends it */
@@ -143,61 +131,25 @@ export class HostDirectory {
    * believe any more that it has its lease: true, or false when it is alive or came back.
    * @throws an error of NATS: nothing is known then
    */
-  async evict(host: string, signal?: AbortSignal): Promise<boolean> {
-    const stored = await this.#bucket.read(host)
-    const record = stored?.value === undefined ? undefined : parseHost(host, stored.value)
-    const hasLapsed = record !== undefined && 'evictedBy' in record && record.lapsed
-    const revision = stored?.revision ?? ABSENT
-    if (hasLapsed) return (await this.#writeEviction(host, revision, true)) !== undefined
-    // A key that is there blocks the heartbeats of the term only when it is replaced. One that is not there is made first.
-    const from = stored?.value === undefined ? await this.#writeEviction(host, revision, false) : revision
-    if (from === undefined || !(await this.#abandoned(host, from, signal))) return false
-    return (await this.#writeEviction(host, from, true)) !== undefined
+  evict(host: string, signal: AbortSignal = this.#closing.signal): Promise<boolean> {
+    return this.#evictions.evict(host, signal)
   }
 
   /** Leaves the fleet: the lease is dropped first, so that no one need wait for it. */
   async close(): Promise<void> {
     if (this.#isClosed) return
-    this.#isClosed = true
-    for (const timer of [this.#beat, this.#expiry, this.#silence]) timer?.cancel()
+    this.#closing.abort()
+    for (const timer of [this.#beat, this.#expiry]) timer?.cancel()
     await this.#beating
     const wasHeld = this.#term !== undefined
     this.#lose()
     this.#copy.close()
+    this.#known.close()
     try {
       if (wasHeld) await this.#bucket.remove(this.host, this.#revision)
     } catch {
       // NATS is away: the others see it as lost.
     }
-  }
-
-  #writeEviction(host: string, expected: number, lapsed: boolean): Promise<number | undefined> {
-    const eviction: HostEviction = { host, evictedBy: this.host, lapsed }
-    return this.#bucket.write(host, eviction, expected)
-  }
-
-  /** Waits until a key has had its revision for as long as its writer could believe in it. */
-  async #abandoned(host: string, revision: number, signal?: AbortSignal): Promise<boolean> {
-    const known = this.#known.get(host)
-    const since = known?.revision === revision ? known.received : momentOf(this.clock)
-    for (;;) {
-      const leftMs = this.times.abandonedMs - atLeastSince(since, this.clock)
-      if (leftMs <= 0) return true
-      await this.#delay(Math.min(leftMs, this.times.heartbeatMs), signal)
-      if (this.#isClosed || signal?.aborted === true || (this.#known.get(host)?.revision ?? 0) > revision) return false
-    }
-  }
-
-  #delay(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.clock.after(ms, done)
-      signal?.addEventListener('abort', done, { once: true })
-      function done(): void {
-        timer.cancel()
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-    })
   }
 
   /** Another gateway with this name shows itself by its next heartbeat. */
@@ -206,7 +158,7 @@ export class HostDirectory {
     const until = momentOf(this.clock)
     while (!this.#isClosed && this.#term === undefined && atMostSince(until, this.clock) < this.times.silentMs) {
       if (this.#stranger?.isAlive === true) throw this.#nameInUse(this.#stranger)
-      await this.#delay(Math.ceil(this.times.heartbeatMs / 4))
+      await delay(this.clock, Math.ceil(this.times.heartbeatMs / 4), this.#closing.signal)
       if (this.#beating === undefined) await this.#tick()
     }
   }
@@ -284,6 +236,14 @@ export class HostDirectory {
     for (const listener of this.#listeners) listener.lost?.()
   }
 
+  #changed(host: string): void {
+    for (const listener of this.#listeners) listener.changed?.(host)
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
   /** What the fleet has of this host: its own heartbeat, none, or one of another gateway. */
   async #readOwn(): Promise<void> {
     const stored = await this.#bucket.read(this.host)
@@ -312,55 +272,6 @@ export class HostDirectory {
     if (this.#isCertain) this.#options.onProblem(`A heartbeat was not stored: ${clusterError(thrown).message}`)
     this.#isCertain = false
   }
-
-  #sighted(host: string, record: HostRecord | HostEviction | undefined, heard: Heard): void {
-    const before = this.#known.get(host)
-    const heartbeat = record !== undefined && 'run' in record ? record : undefined
-    // A heartbeat that was only listed can be as old as the server keeps it.
-    const seen = heard.isListed ? Math.min(this.clock.now(), heard.storedAt) : this.clock.now()
-    this.#known.set(host, {
-      record: heartbeat ?? before?.record,
-      revision: heard.revision,
-      received: momentOf(this.clock),
-      lastSeen: heartbeat === undefined ? (before?.lastSeen ?? seen) : seen,
-      isPresent: heartbeat !== undefined,
-      wasReachable: heartbeat !== undefined,
-    })
-    // A heartbeat only puts the next look off.
-    if (this.#silence === undefined) this.#checkSilence()
-    this.#changed(host)
-  }
-
-  #changed(host: string): void {
-    for (const listener of this.#listeners) listener.changed?.(host)
-  }
-
-  /** Reports hosts that fell silent, and plans the next look. Forgets those that were lost long ago. */
-  #checkSilence(): void {
-    this.#silence = undefined
-    const now = this.clock.now()
-    let nextMs = Number.POSITIVE_INFINITY
-    for (const [host, known] of this.#known) {
-      const isReachable = this.isReachable(host)
-      if (isReachable) nextMs = Math.min(nextMs, known.lastSeen + this.times.silentMs - now)
-      else if (now - known.lastSeen > REMEMBERED_MS) this.#known.delete(host)
-      if (known.wasReachable === isReachable) continue
-      this.#known.set(host, { ...known, wasReachable: isReachable })
-      if (!isReachable) this.#changed(host)
-    }
-    if (nextMs !== Number.POSITIVE_INFINITY && !this.#isClosed)
-      this.#silence = this.clock.after(Math.max(1, nextMs), () => this.#checkSilence())
-  }
-}
-
-interface Sighting {
-  readonly record: HostRecord | undefined
-  readonly revision: number
-  readonly received: Moment
-  readonly lastSeen: number
-  /** Whether its heartbeat is there: it neither left nor was evicted. */
-  readonly isPresent: boolean
-  readonly wasReachable: boolean
 }
 
 /** Another gateway with the name of this host. */

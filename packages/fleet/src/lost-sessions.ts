@@ -103,7 +103,9 @@ export class LostSessions {
         return true
       } catch (thrown) {
         if (this.#closing.signal.aborted || isSettledElsewhere(thrown)) return true
-        this.#options.onProblem(`The session ${id} of a lost host was not taken: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+        this.#options.onProblem(
+          `The session ${id} of a lost host was not taken: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+        )
         await backoff.wait(this.#closing.signal)
       }
     }

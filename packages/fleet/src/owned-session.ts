@@ -1,7 +1,9 @@
 import { isLive, type Session } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
 import { ABSENT } from './bucket.js'
+import type { Confirmation } from './claim-outcome.js'
 import type { SessionRecord } from './directory-records.js'
+import { MAX_RECORD_BYTES } from './parse-record.js'
 
 /** A session that this host has, and what the fleet knows of it. */
 export class OwnedSession {
@@ -79,14 +81,18 @@ export class OwnedSession {
   }
 }
 
-/** What a claim leads to. `fenced` has the host that owns the session, absent when it was deleted. */
-export type Confirmation =
-  | { readonly type: 'owned'; readonly epoch: number }
-  | { readonly type: 'fenced'; readonly owner: string | undefined }
-  | { readonly type: 'closed' }
-
 const content = ({ owner, epoch, complete, session, settings }: SessionRecord): string =>
   JSON.stringify([owner, epoch, complete, session, settings])
 
 /** Whether another host may go on with the session when its own is lost. */
 export const movable = ({ onHostLoss }: Session): boolean => onHostLoss === 'move'
+
+/** A record that is too large for the bucket is stored without what only details of a session show. */
+export function bounded(record: SessionRecord): SessionRecord {
+  if (JSON.stringify(record).length * 3 < MAX_RECORD_BYTES) return record
+  const { agent: _agent, config: _config, ...session } = record.session
+  return {
+    ...record,
+    session: { ...session, warnings: ['This record is too large for the fleet. Its host has all of it.'] },
+  }
+}

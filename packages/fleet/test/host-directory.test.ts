@@ -137,6 +137,8 @@ test(
     const { term } = a.hosts
     clock.freeze()
     const begun = performance.now()
+    expect(await b.hosts.evict('a')).toBe(false)
+    await expect.poll(() => b.hosts.isReachable('a')).toBe(false)
     expect(await b.hosts.evict('a')).toBe(true)
     expect(performance.now() - begun).toBeGreaterThan(1_500)
     expect(a.hosts.term).toBeUndefined()

@@ -1,7 +1,8 @@
 import { type Clock, defined } from '@agentproto/contracts'
 import type { Host, HostService } from '@agentproto/contracts/wire'
 import type { HostDetails } from './directory-records.js'
-import type { HostDirectory, KnownHost } from './host-directory.js'
+import type { HostDirectory } from './host-directory.js'
+import type { KnownHost } from './known-hosts.js'
 
 export interface FleetHostsOptions {
   readonly directory: Pick<HostDirectory, 'hosts'>

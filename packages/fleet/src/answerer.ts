@@ -32,8 +32,8 @@ export interface AnswererOptions {
 
 /**
  * Answers the calls of other hosts with the services of this one. It is a plain subscription: the services API of NATS answers a
- * request once, so that it has no cancelling, no reading piece by piece and no sign of life, and it would tell every client of the
- * account which hosts there are.
+ * request once, so that it has no cancelling, no reading piece by piece and no sign of life, and it would list the hosts for every
+ * client of the account.
  */
 export class Answerer {
   readonly #options: AnswererOptions
@@ -85,7 +85,7 @@ export class Answerer {
     peer.handle(frame, body, (reply, bytes) => this.#send(frame, reply, bytes))
   }
 
-  /** A host with a wrong key or clock is told so; what no host signed gets an answer that proves nothing. */
+  /** A host with a wrong clock learns the reason; what no host has signed gets an answer without a signature. */
   #refuse({ refused, frame }: Refused, { reply }: Msg): void {
     this.#refusals += 1
     if (this.#refusals === 1) this.#options.onProblem(`A call of another host was refused: ${refused}`)

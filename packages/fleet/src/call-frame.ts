@@ -72,7 +72,7 @@ export type RequestFrame = z.output<typeof requestSchema>
 export type RequestKind = RequestFrame['kind']
 
 type WithoutEnvelope<F> = F extends unknown ? Omit<F, keyof typeof request> : never
-/** What is asked, without the envelope that each message gets anew. */
+/** What is asked, without the envelope, which each message gets of its own. */
 export type Ask = WithoutEnvelope<RequestFrame>
 
 /** Why a message was refused. */

@@ -64,7 +64,7 @@ export class Exchange {
     return this.#peerOf(host).run
   }
 
-  /** The result of a call has arrived; its host is told so with the next message. */
+  /** The result of a call has arrived; the next message acknowledges it. */
   acknowledge(host: string, id: string): void {
     const { acks } = this.#peerOf(host)
     acks.push(id)
@@ -172,7 +172,7 @@ export class Exchange {
 export const unreachable = (host: string, what: string): AgentprotoError =>
   new AgentprotoError('host_unreachable', what, {
     given: host,
-    hint: 'Try again later; agentproto hosts shows when it was last heard from',
+    hint: 'Try again later; `agentproto hosts` has the time when it was last heard from',
     data: { host, retryAfter: RETRY_AFTER_SECONDS },
   })
 

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { AgentprotoError } from '@agentproto/contracts'
 import { readPrivate } from './private-file.js'
 
-// The key that the gateways of a fleet share: whoever has it speaks for every host. It is a text of one line, so that it can be
+// The key that the gateways of a fleet share: a program that has it can call in the name of every host. It is a text of one line, so that it can be
 // copied with the NATS credentials.
 
 const KEY_BYTES = 32

@@ -45,7 +45,7 @@ export class RemoteReader implements Reader<Outcome> {
   #read(): Promise<Outcome> {
     this.#seq += 1
     const read = this.#options.read(this.#seq)
-    // It may fail when nobody waits; the next waiter gets the error.
+    // It may fail while there is no waiter; the next waiter gets the error.
     read.catch(() => undefined)
     return read
   }

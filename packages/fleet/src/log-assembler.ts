@@ -1,5 +1,6 @@
+import { AgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, EventRecord } from '@agentproto/contracts/agent'
-import { type LogMessage } from './log-message.js'
+import type { LogMessage } from './log-message.js'
 import { recordsIn } from './log-records.js'
 
 /**
@@ -25,7 +26,7 @@ export class LogAssembler {
 
   /** @throws `storage_corrupt` for a message that is refused; the reader goes on with the next one */
   take(message: LogMessage): readonly EventBatch[] {
-    if (message.epoch < this.#epoch) return []
+    if (message.epoch < this.#epoch) throw outdated(this.#epoch, message.epoch)
     if (message.epoch > this.#epoch) this.#parts = undefined
     const batches = this.#handle(message)
     // Only of a message that was accepted: a damaged one must not end those of the owner.
@@ -46,7 +47,7 @@ export class LogAssembler {
       case 'gap':
         return this.#give([], last)
       case 'owner':
-        return this.#changeOwner(last)
+        return this.#changeOwner(message)
       case 'end':
         return []
     }
@@ -90,13 +91,20 @@ export class LogAssembler {
   }
 
   /** A reader that has events of the earlier owner that were never published: they are void, and others get their numbers. */
-  #changeOwner(last: number): readonly EventBatch[] {
-    if (this.#cursor <= last) return last > this.#cursor ? this.#give([], last) : []
+  #changeOwner({ epoch, last }: LogMessage): readonly EventBatch[] {
+    if (this.#cursor < last) return this.#give([], last)
+    if (this.#cursor === last || epoch === this.#epoch) return []
     const gap = { after: this.#cursor, first: last + 1 }
     this.#cursor = last
     return [{ records: [], gap }]
   }
 }
+
+const outdated = (epoch: number, given: number): AgentprotoError =>
+  new AgentprotoError('storage_corrupt', 'The message is of an owner that has lost the session before', {
+    expected: `epoch ${epoch}`,
+    given,
+  })
 
 interface Parts {
   readonly seq: number

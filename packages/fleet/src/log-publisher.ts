@@ -19,6 +19,8 @@ import { logSubject } from './subjects.js'
 
 /** A message has at most this much of a log, so that a reader gets it soon and a slow one holds few bytes. */
 const MESSAGE_BYTES = 256 * 1024
+/** How long the answers to what is on its way are waited for at the end. */
+const CLOSE_MS = 1_000
 /** Of all sessions at once. */
 const SLOTS = { messages: 32, bytes: 8 * 1024 * 1024 }
 
@@ -31,7 +33,7 @@ export class LogPublisher {
   readonly #publishing: Publishing
   readonly #closing = new AbortController()
   readonly #running = new Map<string, Publication>()
-  #progress = new Set<() => void>()
+  readonly #progress = new Set<() => void>()
 
   constructor(options: LogPublisherOptions) {
     const { cluster, clock } = options
@@ -108,24 +110,28 @@ export class LogPublisher {
     return isDrained
   }
 
-  /** Ends all publications, each after the message that is on its way. */
+  /** Ends all publications. What is on its way is waited for, not long: how far they are is read at the next start. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([...this.#running.values()].map((publication) => publication.close()))
+    const closed = Promise.all([...this.#running.values()].map((publication) => publication.close()))
+    await settlesWithin(CLOSE_MS, closed, this.#options.clock)
   }
 
   #drained(): { readonly promise: Promise<void>; readonly stop: () => void } {
     let look = (): void => undefined
     const promise = new Promise<void>((resolve) => {
       look = () => {
-        if (![...this.#running.values()].every(({ behind }) => behind === 0)) return
-        this.#progress.delete(look)
-        resolve()
+        // Later: a reader whose log has ended says so in the next step, and then the end is to be published, too.
+        if (this.#isDrained()) setImmediate(() => this.#isDrained() && resolve())
       }
     })
     this.#progress.add(look)
     look()
     return { promise, stop: () => this.#progress.delete(look) }
+  }
+
+  #isDrained(): boolean {
+    return [...this.#running.values()].every(({ behind }) => behind === 0)
   }
 }
 

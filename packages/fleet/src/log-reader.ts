@@ -93,6 +93,8 @@ export class LogReader implements EventReader {
   }
 
   #take(stored: JsMsg): void {
+    // A replica that lags behind begins earlier than it was asked to.
+    if (stored.seq <= this.#streamSeq) return
     this.#streamSeq = stored.seq
     try {
       const message = parseLogMessage(stored.headers, stored.data)

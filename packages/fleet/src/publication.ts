@@ -175,11 +175,12 @@ export class SessionPublication implements Publication {
     return undefined
   }
 
+  /** Readers on other hosts wait for it, so that it counts as one more event to publish. */
   async #complete(place: Place, epoch: number): Promise<PublicationEnd | typeof AGAIN> {
-    const { lastSeq } = place
-    const stopped =
-      place.message?.kind === 'end' ? undefined : await this.#send(emptyMessage('end', epoch, lastSeq), place)
-    return stopped ?? { type: 'complete', lastSeq }
+    const { lastSeq, message } = place
+    if (message?.kind === 'end') return { type: 'complete', lastSeq }
+    this.#inHand = 1
+    return (await this.#send(emptyMessage('end', epoch, lastSeq), place)) ?? { type: 'complete', lastSeq }
   }
 
   /** Where the fleet's log ends now. Waits for as long as NATS is away. */

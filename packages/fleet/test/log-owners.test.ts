@@ -178,6 +178,19 @@ test(
   },
 )
 
+test('17.7 messages of an owner that has lost the session are refused', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const host = await startLogHost([url], { epochOf: () => 2 })
+  await store(host, { kind: 'events', epoch: 1, first: 1, last: 2, body: linesOf(logOf(2).records) })
+  await host.publisher.takeOver('s_1', 2)
+  // The server refuses them; here a client of the account stores one without the expected sequence.
+  await store(host, { kind: 'events', epoch: 1, first: 3, last: 4, body: linesOf(logOf(4).records.slice(2)) })
+  await store(host, { kind: 'events', epoch: 2, first: 3, last: 3, body: linesOf(logOf(3).records.slice(2)) })
+  await store(host, { kind: 'end', epoch: 2, first: 4, last: 3, body: NO_BODY })
+  expect(await readAll(host.log.follow('s_1', 0))).toEqual(logOf(3).records)
+  expect(host.problems).toEqual([expect.stringContaining('an owner that has lost the session')])
+})
+
 test('17.7 parts without end are not collected', needs('nats-server'), async () => {
   const { url } = await startNats()
   const host = await startLogHost([url])

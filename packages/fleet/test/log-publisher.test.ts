@@ -175,3 +175,32 @@ test('17.4 an aborted call of a reader loses nothing', needs('nats-server'), asy
   local.append(10)
   expect(await readSome(reader, 10)).toEqual(local.records)
 })
+
+test('17.4 what is drained before a host leaves has the end of its sessions', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [owner, other] = [await startLogHost([url]), await startLogHost([url])]
+  const logs = Array.from({ length: 20 }, (_, at) => new LocalLog(`s_${at}`))
+  for (const log of logs) owner.publisher.publish(log.sessionId, log.follow)
+  for (const log of logs) {
+    log.append(5)
+    log.end()
+  }
+  expect(await owner.publisher.drain(10_000)).toBe(true)
+  await owner.publisher.close()
+  for (const log of logs) expect(await readAll(other.log.follow(log.sessionId, 0))).toEqual(log.records)
+})
+
+test('17.4 a publisher whose server is frozen ends in time', needs('nats-server'), async () => {
+  const server = await startNats()
+  const host = await startLogHost([server.url])
+  const local = new LocalLog('s_1')
+  local.append(5)
+  host.publisher.publish('s_1', local.follow)
+  await host.publisher.drain(10_000)
+  server.freeze()
+  local.append(5)
+  const began = performance.now()
+  await host.publisher.close()
+  expect(performance.now() - began).toBeLessThan(3_000)
+  server.thaw()
+})

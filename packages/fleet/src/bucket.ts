@@ -35,12 +35,14 @@ const OPERATION = 'KV-Operation'
 export class Bucket {
   readonly client: JetStreamClient
   readonly manager: JetStreamManager
+  readonly name: string
   readonly stream: string
   readonly #prefix: string
 
   private constructor(name: string, client: JetStreamClient, manager: JetStreamManager) {
     this.client = client
     this.manager = manager
+    this.name = name
     this.stream = `KV_${name}`
     this.#prefix = `$KV.${name}.`
   }

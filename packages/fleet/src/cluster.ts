@@ -33,7 +33,7 @@ export async function openCluster(options: FleetOptions): Promise<Cluster> {
   const nats = await connected(options)
   try {
     assertVersion(nats)
-    const replicas = await replicasOf(nats)
+    const replicas = await replicasOf(nats, options.onProblem)
     void reportStatus(nats, options.onProblem)
     return { nats, replicas, maxPayload: nats.info?.max_payload ?? 0, close: () => nats.close() }
   } catch (thrown) {
@@ -97,15 +97,21 @@ function assertVersion({ info }: NatsConnection): void {
  * What the fleet has already decides. A first host takes three when its server knows at least three.
  * Also the check that JetStream answers.
  */
-async function replicasOf(nats: NatsConnection): Promise<1 | 3> {
+async function replicasOf(nats: NatsConnection, onProblem: (problem: string) => void): Promise<1 | 3> {
   const manager = await jetstreamManager(nats, { timeout: JETSTREAM_MS })
+  const { cluster, connect_urls: known = [] } = nats.info ?? {}
+  const possible = cluster !== undefined && known.length >= 3 ? 3 : 1
   try {
     const { config } = await manager.streams.info(`KV_${SESSIONS_BUCKET}`)
+    if (config.num_replicas < possible)
+      onProblem(
+        'The fleet is stored by one NATS server, though there are three: what it stores is lost with that server. It was ' +
+          'started with one. It can be changed for each of its streams: nats stream edit <stream> --replicas=3',
+      )
     return config.num_replicas >= 3 ? 3 : 1
   } catch (thrown) {
     if (!(thrown instanceof JetStreamApiError) || thrown.code !== JetStreamApiCodes.StreamNotFound) throw thrown
-    const { cluster, connect_urls: known = [] } = nats.info ?? {}
-    return cluster !== undefined && known.length >= 3 ? 3 : 1
+    return possible
   }
 }
 

@@ -120,6 +120,11 @@ export class HostDirectory {
     return this.#known.isReachable(host)
   }
 
+  /** Whether this host is the first reachable one by name: it does what one host of the fleet must do. */
+  get isFirst(): boolean {
+    return this.term !== undefined && this.hosts().find(({ isReachable }) => isReachable)?.isSelf === true
+  }
+
   /** @returns a function that ends it */
   listen(listener: HostListener): () => void {
     this.#listeners.add(listener)

@@ -12,6 +12,7 @@ import { KnownSessions } from './known-sessions.js'
 import { movable } from './owned-session.js'
 import { parseSession } from './parse-record.js'
 import { type ClaimEvents, SessionClaims } from './session-claims.js'
+import { RemovalMarks } from './removal-marks.js'
 import { SESSIONS_BUCKET } from './subjects.js'
 
 export interface SessionDirectoryOptions extends ClaimEvents {
@@ -34,6 +35,7 @@ export class SessionDirectory {
   readonly #copy: BucketCopy<SessionRecord>
   readonly #known: KnownSessions
   readonly #claims: SessionClaims
+  readonly #marks: RemovalMarks
   readonly #stopListening: () => void
   readonly #closing = new AbortController()
 
@@ -55,6 +57,7 @@ export class SessionDirectory {
       onProblem,
     })
     this.#claims = new SessionClaims({ ...options, bucket, copy: this.#copy })
+    this.#marks = new RemovalMarks({ bucket, clock: hosts.clock, isMine: () => hosts.isFirst })
     this.#stopListening = hosts.listen({
       joined: () => this.#claims.readAgain(),
       lost: () => this.#claims.suspend(),
@@ -193,6 +196,7 @@ export class SessionDirectory {
     this.#closing.abort()
     this.#stopListening()
     this.#claims.close()
+    this.#marks.close()
     this.#copy.close()
     this.#known.feed.close()
   }

@@ -5,11 +5,13 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { nkeys } from '@nats-io/transport-node'
 import { jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { newAuthority } from '../../../e2e/support/certificates.ts'
 import { needs } from '../../../tooling/needs.ts'
 import { openCluster } from '../src/cluster.ts'
 import type { FleetOptions } from '../src/fleet-options.ts'
+import { SESSIONS_BUCKET } from '../src/subjects.ts'
 import { fleetOptions } from './support/fleet-options.ts'
 import { startNats, startNatsCluster } from './support/nats-servers.ts'
 
@@ -23,6 +25,16 @@ test('17.3 three servers store three replicas', needs('nats-server'), async () =
   const servers = await startNatsCluster()
   const cluster = await open(servers.map(({ url }) => url))
   expect(cluster.replicas).toBe(3)
+})
+
+test('17.3 a fleet that was started with one server says so when there are three', needs('nats-server'), async () => {
+  const servers = await startNatsCluster()
+  const urls = servers.map(({ url }) => url)
+  const first = await open(urls)
+  await new Kvm(first.nats).create(SESSIONS_BUCKET, { replicas: 1 })
+  const onProblem = vi.fn<(problem: string) => void>()
+  expect((await open(urls, { onProblem })).replicas).toBe(1)
+  expect(onProblem.mock.calls.flat().join()).toContain('--replicas=3')
 })
 
 test('17.3 a lost connection is made again, after any time, and both are reported', needs('nats-server'), async () => {

@@ -1,10 +1,11 @@
+import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { openCluster } from '../src/cluster.ts'
 import { HOSTS_BUCKET } from '../src/subjects.ts'
 import { fleetOptions } from './support/fleet-options.ts'
-import { startNats } from './support/nats-servers.ts'
+import { startNats, startNatsCluster } from './support/nats-servers.ts'
 import { FreezableClock, joinHost } from './support/test-host.ts'
 
 test('17.1 hosts see each other, with what each says of itself', needs('nats-server'), async () => {
@@ -168,6 +169,26 @@ const CRAFTED = {
   deep: `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
   large: JSON.stringify({ host: 'large', run: 'r'.repeat(400_000) }),
 }
+
+test('17.3 a host with the default lease keeps it while NATS elects another leader', needs('nats-server'), async () => {
+  const servers = await startNatsCluster()
+  const { hosts, cluster } = await joinHost(
+    'a',
+    servers.map(({ url }) => url),
+    { leaseMs: 10_000 },
+  )
+  const { term } = hosts
+  const manager = await jetstreamManager(cluster.nats)
+  const { cluster: group } = await manager.streams.info(`KV_${HOSTS_BUCKET}`)
+  const lost = vi.fn<() => void>()
+  hosts.listen({ lost })
+  const before = hosts.get('a')?.lastSeen ?? 0
+  await servers[Number(group?.leader?.slice(1))]?.kill()
+  // Two heartbeats after it, the first of which may have been under way.
+  await expect.poll(() => hosts.get('a')?.lastSeen, { timeout: 45_000 }).toBeGreaterThan(before + 7_000)
+  expect(lost).not.toHaveBeenCalled()
+  expect(hosts.term).toBe(term)
+})
 
 test('17.3 closing leaves no timer', needs('nats-server'), async () => {
   const { url } = await startNats()

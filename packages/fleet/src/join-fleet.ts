@@ -1,4 +1,5 @@
-import { settlesWithin } from '@agentproto/contracts'
+import { settlesWithin, toAgentprotoError } from '@agentproto/contracts'
+import type { SessionMoves } from '@agentproto/contracts/agent'
 import type { HostService } from '@agentproto/contracts/wire'
 import { Answerer } from './answerer.js'
 import { type Cluster, openCluster } from './cluster.js'
@@ -11,6 +12,8 @@ import type { FleetServices } from './fleet-services-options.js'
 import { fleetView } from './fleet-view.js'
 import { readFleetKey } from './fleet-key.js'
 import { HostDirectory } from './host-directory.js'
+import type { LeaseTimes } from './lease.js'
+import { LostHosts } from './lost-hosts.js'
 import { LogPublisher } from './log-publisher.js'
 import { openLogStream } from './log-stream.js'
 import type { SharedServices } from './places.js'
@@ -26,6 +29,8 @@ export interface OwnHost extends FleetOptions {
   readonly own: SharedServices
   /** This host alone. */
   readonly hosts: HostService
+  /** What it does so that sessions can go on elsewhere. None that may be moved runs here before the fleet says so. */
+  readonly moves: SessionMoves
 }
 
 /** The fleet as this host sees it, while it is one of its hosts. */
@@ -77,10 +82,11 @@ interface Opened {
   calls?: CountedCaller
   answerer?: Answerer
   reported?: OwnSessions
+  lost?: LostHosts
 }
 
 async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<JoinedFleet> {
-  const { own, host, clock, onProblem } = options
+  const { own, host, moves, clock, onProblem } = options
   const { cluster } = opened
   let fenced = 0
   await openLogStream({ cluster, onProblem })
@@ -96,10 +102,10 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
     onFenced(id, owner) {
       fenced += 1
       opened.reported?.fence(id)
-      onProblem(`The session ${id} is the session of ${owner ?? 'no host'} now.`)
+      void giveUp(options, id, owner)
     },
-    onSuspended: () => undefined,
-    onReleased: () => undefined,
+    onSuspended: () => void suspend(options, directory.times),
+    onReleased: () => moves.release(),
   }))
   const log = (opened.log = new FleetLog({ cluster, clock, onProblem }))
   const publisher = (opened.publisher = new LogPublisher({
@@ -115,7 +121,28 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
   const calls = (opened.calls = new CountedCaller({ ...shared, isReachable }))
   const hosts = fleetHosts({ directory, own: details.now })
   opened.answerer = new Answerer({ ...shared, own, onProblem })
-  opened.reported = new OwnSessions({ sessions: own.sessions, directory: sessions, publisher, log, clock, onProblem })
+  opened.reported = new OwnSessions({
+    sessions: own.sessions,
+    directory: sessions,
+    publisher,
+    log,
+    moves,
+    clock,
+    onProblem,
+  })
+  const { reported } = opened
+  void reported.confirmed.then(() => directory.term !== undefined && moves.release())
+  opened.lost = new LostHosts({
+    moves,
+    hosts: directory,
+    directory: sessions,
+    publisher,
+    log,
+    own: details.now,
+    has: (id) => isHere(own, id),
+    onTaken: (id) => reported.release(id),
+    onProblem,
+  })
   const services = fleetServices({
     host,
     own,
@@ -146,6 +173,25 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
   }
 }
 
+/** Its agent must end here. @param owner Absent where it was deleted in the fleet */
+async function giveUp({ moves, onProblem }: OwnHost, id: string, owner: string | undefined): Promise<void> {
+  onProblem(`The session ${id} is the session of ${owner ?? 'no host'} now.`)
+  if (owner === undefined) return
+  await moves.giveUp(id, owner).catch((thrown: unknown) => onProblem(toAgentprotoError(thrown).message))
+}
+
+/** Others may act for this host soon. */
+async function suspend({ moves, onProblem }: OwnHost, { abandonedMs, heldMs }: LeaseTimes): Promise<void> {
+  const { running } = await moves.suspend('its host is not one of its fleet now', abandonedMs - heldMs)
+  if (running.length > 0) onProblem(`Agents could not be ended in time, and may run twice: ${running.join(', ')}`)
+}
+
+const isHere = async ({ sessions }: SharedServices, id: string): Promise<boolean> =>
+  sessions.get(id).then(
+    ({ movedTo }) => movedTo === undefined,
+    () => false,
+  )
+
 /** The sessions of this host have ended: their last events and records reach the fleet. */
 async function finish({ reported, publisher }: Opened): Promise<void> {
   await reported?.done
@@ -154,13 +200,15 @@ async function finish({ reported, publisher }: Opened): Promise<void> {
 
 /** In the order in which each needs the next. Others learn last that this host has left. */
 async function leave(opened: Opened): Promise<void> {
-  const { cluster, directory, sessions, log, publisher, calls, answerer, reported } = opened
+  const { cluster, directory, sessions, log, publisher, calls, answerer, reported, lost } = opened
+  const isIdle = lost?.close()
   answerer?.close()
   calls?.close()
   reported?.close()
   await publisher?.close()
   log?.close()
   sessions?.close()
+  await isIdle
   await directory?.close()
   await cluster.close()
 }

@@ -6,6 +6,7 @@ import {
   type Session,
   toAgentprotoError,
 } from '@agentproto/contracts'
+import type { MovedSettings, SessionMoves } from '@agentproto/contracts/agent'
 import type { SessionChange, SessionService, SessionWatcher } from '@agentproto/contracts/wire'
 import { Backoff } from './backoff.js'
 import type { FleetLog } from './fleet-log.js'
@@ -14,6 +15,7 @@ import type { SessionDirectory } from './session-directory.js'
 
 export interface OwnSessionsOptions {
   readonly sessions: Pick<SessionService, 'list' | 'watch' | 'follow'>
+  readonly moves: Pick<SessionMoves, 'settingsOf'>
   readonly directory: Pick<SessionDirectory, 'get' | 'keep' | 'claim' | 'complete' | 'forget'>
   readonly publisher: Pick<LogPublisher, 'publish'>
   readonly log: Pick<FleetLog, 'remove'>
@@ -35,6 +37,9 @@ export class OwnSessions {
   /** Sessions whose log cannot be published; why was reported. */
   readonly #stopped = new Set<string>()
   readonly #closing = new AbortController()
+  /** Resolves when every session that was here at the start is confirmed to be this host's, or was fenced. Never rejects. */
+  readonly confirmed: Promise<void>
+  #confirm: () => void = () => undefined
   /** Resolves when the sessions of this host are closed, and their last changes were kept. */
   readonly done: Promise<void>
 
@@ -43,6 +48,7 @@ export class OwnSessions {
     this.#options = options
     // Before the list, so that no change is missed between the two.
     this.#watcher = options.sessions.watch()
+    this.confirmed = new Promise((resolve) => (this.#confirm = resolve))
     this.done = this.#run()
   }
 
@@ -63,7 +69,12 @@ export class OwnSessions {
 
   async #run(): Promise<void> {
     try {
-      for await (const session of everySession(this.#options.sessions)) this.#keep(session)
+      const movable: Session[] = []
+      for await (const session of everySession(this.#options.sessions)) {
+        this.#keep(session)
+        if (session.onHostLoss === 'move' && session.movedTo === undefined) movable.push(session)
+      }
+      void this.#confirmAll(movable)
       for (let changes = await this.#watcher.next(); changes !== undefined; changes = await this.#watcher.next())
         changes.forEach((change) => this.#apply(change))
     } catch (thrown) {
@@ -71,6 +82,14 @@ export class OwnSessions {
         `The sessions of this host are not reported to the fleet any more: ${toAgentprotoError(thrown).message}`,
       )
     }
+  }
+
+  /** One that another host has is fenced by this. */
+  async #confirmAll(sessions: readonly Session[]): Promise<void> {
+    await Promise.allSettled(
+      sessions.map((session) => this.#options.directory.claim(session, this.#settingsOf(session))),
+    )
+    this.#confirm()
   }
 
   #apply(change: SessionChange): void {
@@ -81,11 +100,16 @@ export class OwnSessions {
   #keep(session: Session): void {
     const { id, movedTo } = session
     if (movedTo !== undefined || this.#fenced.has(id)) return
-    this.#options.directory.keep(session)
+    this.#options.directory.keep(session, this.#settingsOf(session))
     const isPublishing = this.#publishing.has(id)
     if (!isPublishing && (this.#stopped.has(id) || !this.#hasMore(session))) return
     this.#publishing.set(id, session)
     if (!isPublishing) void this.#publish(id)
+  }
+
+  /** What another host needs to go on with it; undefined where none may. */
+  #settingsOf({ id, onHostLoss }: Session): MovedSettings | undefined {
+    return onHostLoss === 'move' ? this.#options.moves.settingsOf(id) : undefined
   }
 
   /** Whether events of the session are not in the fleet's log, as far as its record says. */
@@ -98,7 +122,7 @@ export class OwnSessions {
     const { directory, publisher, sessions, onProblem } = this.#options
     try {
       for (let session = this.#publishing.get(id); session !== undefined; session = this.#next(id, session)) {
-        await directory.claim(session)
+        await directory.claim(session, this.#settingsOf(session))
         const end = await publisher.publish(id, (after) => sessions.follow(id, after)).done
         if (end.type === 'stopped') this.#stopped.add(id)
         if (end.type !== 'complete') return

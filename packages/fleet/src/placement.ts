@@ -53,7 +53,11 @@ function chosen(request: PlacedRequest, hosts: readonly Host[]): Host {
   throw refused('No host can take the session', Object.fromEntries(lacks))
 }
 
-function lacksOf(host: Host, { adapter, workspaceSlug }: PlacedRequest): readonly string[] {
+/** What a host lacks beside a free place. */
+export function lacksOf(
+  host: Host,
+  { adapter, workspaceSlug }: Omit<PlacedRequest, 'on' | 'idempotencyKey'>,
+): readonly string[] {
   const { reachable, adapters, workspaces } = host
   if (!reachable) return ['it is not heard from']
   return [

@@ -21,8 +21,8 @@ export async function openFleetOf(settings: Settings, parts: Observers & Agents 
   if (settings.fleet === undefined) return { hosts }
   const { openFleet } = await import('@agentproto/fleet')
   const { clock, fleet: options } = settings
-  const { sessions, permissions, archive, usage, worktrees, changes, onProblem } = parts
+  const { moves, sessions, permissions, archive, usage, worktrees, changes, onProblem } = parts
   const own = { sessions, permissions, archive, usage, worktrees, changes }
-  const fleet = await openFleet({ ...options, clock, onProblem, own, hosts })
+  const fleet = await openFleet({ ...options, clock, onProblem, own, hosts, moves })
   return { hosts: fleet.hosts, fleet }
 }

@@ -104,6 +104,8 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
     ...goingOn(parts),
+    // Another host may have taken them meanwhile.
+    ...(settings.fleet && { suspended: 'its host is not one of its fleet yet' }),
     ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()
@@ -125,6 +127,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     usage: registry.usage,
     worktrees: audit.wrap('worktrees', registry.worktrees),
     changes: audit.wrap('changes', registry.changes),
+    moves: registry.moves,
     close,
   }
 }

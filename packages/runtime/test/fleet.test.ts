@@ -194,3 +194,42 @@ test('17.8 metrics have the figures of the fleet, and sessions of this host alon
   expect(metrics).toMatch(/^agentproto_fleet_fenced_sessions_total 0$/m)
   expect(metrics).toMatch(/^agentproto_sessions\{status="running"\} 0$/m)
 })
+
+test(
+  '17.6 a session that may be moved goes on at another host when its own is lost, which then gives it up',
+  needs('nats-server'),
+  async () => {
+    const { start } = await world()
+    const homes = [await temporaryHome(), await temporaryHome()] as const
+    const [shopOfA, shopOfB] = [await temporaryHome(), await temporaryHome()]
+    const cluster = { leaseMs: 1_000 }
+    const problems: string[] = []
+    const a = await start('a', { home: homes[0], cluster })
+    const b = await start('b', { home: homes[1], cluster, onProblem: (problem) => problems.push(problem) })
+    await a.workspaces.add({ path: shopOfA, slug: 'shop' })
+    await b.workspaces.add({ path: shopOfB, slug: 'shop' })
+    await sees(b, 'a', 'b')
+    const spawn = { adapter: 'demo', workspaceSlug: 'shop', prompt: 'remember me' } as const
+    const moving = await a.sessions.spawn({ ...spawn, onHostLoss: 'move' }, owner)
+    const waiting = await a.sessions.spawn(spawn, owner)
+    for (const { id } of [moving, waiting]) await a.sessions.waitTurn(id, 1)
+    const before = (await a.sessions.events(moving.id, 0, 1_000)).records
+    await a.close()
+    await expect.poll(async () => (await b.sessions.get(moving.id)).hostId, { timeout: 30_000 }).toBe('b')
+    await expect.poll(async () => (await b.sessions.get(moving.id)).movedFrom, patient).toBe('a')
+    expect((await b.sessions.get(waiting.id)).state).toBe('unreachable')
+    const { turn } = await b.sessions.prompt(moving.id, { prompt: 'hello' }, owner)
+    expect(await b.sessions.waitTurn(moving.id, turn)).toMatchObject({ reason: 'end_turn' })
+    expect(await b.sessions.get(moving.id)).toMatchObject({ resumedHow: 'transcript', cwd: shopOfB, movedFrom: 'a' })
+    const after = (await b.sessions.events(moving.id, 0, 1_000)).records
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(after.map(({ seq }) => seq)).toEqual(after.map((_, at) => at + 1))
+
+    const again = await start('a', { home: homes[0], cluster })
+    await sees(again, 'a', 'b')
+    await expect.poll(async () => (await again.sessions.get(moving.id)).hostId, patient).toBe('b')
+    expect(await again.sessions.prompt(moving.id, { prompt: 'and again' }, owner)).toEqual({ turn: turn + 1 })
+    expect(await again.sessions.prompt(waiting.id, { prompt: 'still here' }, owner)).toEqual({ turn: 2 })
+    expect((await again.sessions.get(waiting.id)).hostId).toBe('a')
+  },
+)

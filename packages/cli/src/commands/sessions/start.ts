@@ -16,6 +16,7 @@ interface StartOptions extends AgentOptions, LimitOptions, JsonOption {
   readonly prompt?: string
   readonly workspace?: string
   readonly label?: string
+  readonly on?: string
   readonly attach?: boolean
   readonly delegate?: boolean
   readonly worktree?: string | true
@@ -31,6 +32,7 @@ export function define(command: CliCommand): void {
     .option('--cwd <folder>', 'folder to run in (default: this one, when it is in a workspace)')
     .option('--workspace <slug>', 'workspace to run in (default: the one of this folder, else the active one)')
     .option('--label <text>', 'a name for the session')
+    .option('--on <host>', 'host to run on: its name, one of its labels as key=value, or any')
     .option('--worktree [branch]', 'run in a git worktree of its own, on a new branch or on this one')
     .option('--base <ref>', 'with --worktree: what a new branch starts from (default: what is checked out)')
     .addOption(hostLossOption())
@@ -57,7 +59,9 @@ const hostLossOption = (): Option =>
 async function start(context: CliContext, adapter: string, options: StartOptions): Promise<CommandResult | void> {
   const request = await spawnRequest(context, adapter, options)
   const client = await connect(context)
-  const isPlaced = request.cwd !== undefined || request.workspaceSlug !== undefined
+  const { cwd, workspaceSlug, on } = request
+  // A folder of this machine means nothing on another host.
+  const isPlaced = [cwd, workspaceSlug, on].some((given) => given !== undefined)
   const folder = isPlaced ? undefined : await startFolder(context, client)
   const session = await withNextStep(startSteps(adapter), () =>
     withProgress(context, `Starting ${adapter}`, () => client.sessions.start({ ...request, ...folder?.place })),
@@ -71,7 +75,7 @@ async function start(context: CliContext, adapter: string, options: StartOptions
 }
 
 async function spawnRequest(context: CliContext, adapter: string, options: StartOptions): Promise<SpawnAgentRequest> {
-  const { prompt, cwd, workspace, label, envelope, mode, option, permissions, continuation, delegate } = options
+  const { prompt, cwd, workspace, label, on, envelope, mode, option, permissions, continuation, delegate } = options
   return {
     adapter,
     options: option,
@@ -84,6 +88,7 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
       cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd),
       workspaceSlug: workspace,
       label,
+      on,
       worktree: worktreeOf(options),
       instructions: await readInstructions(context, options.instructions),
       envelope,

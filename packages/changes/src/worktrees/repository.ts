@@ -139,6 +139,16 @@ export class Repository {
     return (await this.#refs.run(call)).exitCode === 0
   }
 
+  /** Values of the repository's configuration, by a pattern of their names. */
+  async configured(pattern: string): Promise<readonly { readonly key: string; readonly value: string }[]> {
+    const call = { args: ['config', '-z', '--get-regexp', pattern], accept: [0, 1], signal: this.signal }
+    const { stdout } = await this.#refs.run(call)
+    return allRecords(stdout).flatMap((record) => {
+      const at = record.indexOf('\n')
+      return at < 0 ? [] : [{ key: record.slice(0, at), value: record.slice(at + 1) }]
+    })
+  }
+
   branchCommit(branch: string): Promise<string | undefined> {
     return this.#verify(refOf(branch))
   }
@@ -247,7 +257,8 @@ interface Neutral {
   readonly attributes: string
 }
 
-async function createNeutral(gitDir: string, { format, attributes }: Neutral): Promise<void> {
+/** An empty git-dir with a configuration of ours. */
+export async function createNeutral(gitDir: string, { format, attributes }: Neutral): Promise<void> {
   for (const name of ['objects', 'refs/heads', 'info']) await mkdir(join(gitDir, name), { recursive: true })
   await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n')
   await writeFile(join(gitDir, 'info/attributes'), attributes)

@@ -4,6 +4,8 @@ import { AgentprotoError, type Clock, isAgentprotoError, randomId, systemClock }
 import type {
   Abortable,
   CreateWorktree,
+  FetchBranch,
+  FetchedBranch,
   MergeResult,
   MergeWorktree,
   RepositoryFolders,
@@ -16,6 +18,7 @@ import { findGit, type GitProgram } from '../git/git-program.js'
 import { asError } from '../git-errors.js'
 import { Queue } from '../queue.js'
 import { Checkout } from './checkout.js'
+import { fetchBranch } from './fetch-branch.js'
 import { mergeWorktree } from './merge.js'
 import { findRepository, Repository } from './repository.js'
 import { findStart, type StartPoint } from './start-point.js'
@@ -67,6 +70,14 @@ class GitWorktrees implements Worktrees {
       await createPlace(request.at)
       repository.beginWrites()
       return createFrom(repository, { at: request.at, branch, start })
+    })
+  }
+
+  fetch({ repository: folder, branch, ...options }: FetchBranch): Promise<FetchedBranch | undefined> {
+    const { env = process.env } = this.#options
+    return this.#on(folder, options, async (repository) => {
+      await checkBranch(repository, branch)
+      return fetchBranch(repository, branch, { env, clock: this.#clock })
     })
   }
 

@@ -23,6 +23,8 @@ export class ConnectedAgent implements KeptAgent {
   readonly exit: Promise<ProcessExit>
   readonly lost: Promise<KeptLoss>
   #connection: WireConnection
+  /** Called when the keeper has forgotten it. */
+  onReleased = (): void => {}
   readonly #queueBytes: number
   readonly #readers = new Map<KeptStream, StreamReader>()
   #facts: string
@@ -130,6 +132,7 @@ export class ConnectedAgent implements KeptAgent {
       await Promise.race([this.exit, this.lost])
       await this.#request('release')
     }
+    this.onReleased()
   }
 
   /** Ends an agent that has no session. */

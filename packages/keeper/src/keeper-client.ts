@@ -124,7 +124,7 @@ export class ConnectedKeeper implements HomeKeeper {
       const described = new Map(agentsIn(answer).map((agent) => [agent['key'], agent]))
       for (const [key, agent] of earlier.#agents) {
         const now = described.get(key)
-        if (now !== undefined && agent.goOn(now, this.#connection)) this.#agents.set(key, agent)
+        if (now !== undefined && agent.goOn(now, this.#connection)) this.#follow(agent)
         else agent.lose(CHANGED)
       }
     })
@@ -202,8 +202,16 @@ export class ConnectedKeeper implements HomeKeeper {
 
   #connected(described: Fields): ConnectedAgent {
     const agent = new ConnectedAgent(described, this.#connection, this.#queueBytes)
-    this.#agents.set(agent.key, agent)
+    this.#follow(agent)
     return agent
+  }
+
+  #follow(agent: ConnectedAgent): void {
+    this.#agents.set(agent.key, agent)
+    agent.onReleased = () => {
+      // The next agent of the session has the same key.
+      if (this.#agents.get(agent.key) === agent) this.#agents.delete(agent.key)
+    }
   }
 }
 

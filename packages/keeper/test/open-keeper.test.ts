@@ -172,3 +172,15 @@ test('16.1 a planted socket with a number that no keeper has is passed over, and
     message: expect.stringContaining('no number is left: remove 999999999.sock') as string,
   })
 })
+
+test('16.2 an agent that was released is not followed any more', async () => {
+  const keeper = await opened()
+  const first = await keeper.spawn('a', echo(), '')
+  first.endInput()
+  await first.exit
+  await first.release()
+  const next = await keeper.spawn('b', echo(), '')
+  keeper.close()
+  expect(await next.lost).toMatchObject({ cause: 'left' })
+  expect(await Promise.race([first.lost, Promise.resolve('not followed')])).toBe('not followed')
+})

@@ -14,14 +14,7 @@ export async function startNatsServers(folder) {
   const ports = await freePorts(6)
   const routes = ports.slice(3).map((port) => `nats://127.0.0.1:${port}`)
   const servers = routes.map((route, at) =>
-    spawn(
-      program,
-      [
-        ...['-a', '127.0.0.1', '-p', String(ports[at]), '-js', '-sd', join(folder, `nats-${at}`), '-n', `n${at}`],
-        ...['--cluster_name', 'bench', '--cluster', route, '--routes', routes.join(',')],
-      ],
-      { stdio: 'ignore' },
-    ),
+    spawn(program, argsOf({ at, port: ports[at], route, routes, folder }), { stdio: 'ignore' }),
   )
   const urls = ports.slice(0, 3).map((port) => `nats://127.0.0.1:${port}`)
   await leaderElected(urls)
@@ -32,6 +25,14 @@ export async function startNatsServers(folder) {
     },
   }
 }
+
+const argsOf = ({ at, port, route, routes, folder }) => [
+  ...`-a 127.0.0.1 -p ${port} -js -n n${at} --cluster_name bench --cluster ${route}`.split(' '),
+  '--routes',
+  routes.join(','),
+  '-sd',
+  join(folder, `nats-${at}`),
+]
 
 async function leaderElected(urls) {
   const nats = await connect({

@@ -17,6 +17,6 @@ export class Disconnects {
   /** Ends with the connection. */
   async #watch(nats: NatsConnection): Promise<void> {
     for await (const { type } of nats.status())
-      if (type === 'disconnect') for (const listener of [...this.#listeners]) listener()
+      if (type === 'disconnect') for (const listener of this.#listeners) listener()
   }
 }

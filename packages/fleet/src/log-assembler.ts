@@ -49,7 +49,7 @@ export class LogAssembler {
       case 'owner':
         return this.#changeOwner(message)
       case 'end':
-        return []
+        return last > this.#cursor ? this.#give([], last) : []
     }
   }
 
@@ -78,8 +78,9 @@ export class LogAssembler {
     if (part === undefined || seq <= this.#cursor) return []
     if (part.offset === 0) this.#parts = { seq, total: part.total, chunks: [], bytes: 0 }
     const parts = this.#parts
-    // Not the next bytes: its beginning was removed, or it is torn. What is missing is seen as a gap.
-    if (parts?.seq !== seq || parts.total !== part.total || parts.bytes !== part.offset) return []
+    // Not the next bytes: its beginning was removed, or it is torn.
+    if (parts?.seq !== seq || parts.total !== part.total || parts.bytes !== part.offset)
+      return part.offset + body.length < part.total ? [] : this.#give([], seq)
     parts.chunks.push(body)
     parts.bytes += body.length
     if (parts.bytes < parts.total) return []

@@ -135,13 +135,18 @@ export class BucketCopy<T> {
   #apply(key: string, record: T | undefined, heard: Heard): void {
     const known = this.#entries.get(key)
     if (known?.listing === this.#listing && known.revision >= heard.revision) return
-    if (record === undefined) this.#entries.delete(key)
-    else if (known === undefined && this.#entries.size >= this.#options.maxKeys) return this.#leaveOut(key)
-    else this.#entries.set(key, { ...heard, listing: this.#listing })
+    if (record === undefined) return this.#remove(key, heard)
+    if (known === undefined && this.#entries.size >= this.#options.maxKeys) return this.#leaveOut(key)
+    this.#entries.set(key, { ...heard, listing: this.#listing })
     if (known?.revision === heard.revision && known.storedAt === heard.storedAt) return
-    if (record === undefined) this.#records.delete(key)
-    else this.#records.set(key, record)
-    if (record !== undefined || known !== undefined) this.#options.onChange(key, record, heard)
+    this.#records.set(key, record)
+    this.#options.onChange(key, record, heard)
+  }
+
+  #remove(key: string, heard: Heard): void {
+    if (!this.#entries.delete(key)) return
+    this.#records.delete(key)
+    this.#options.onChange(key, undefined, heard)
   }
 
   #leaveOut(key: string): void {
@@ -153,10 +158,7 @@ export class BucketCopy<T> {
   #listed(): void {
     if (this.#isComplete) return
     for (const [key, entry] of this.#entries) {
-      if (entry.listing === this.#listing) continue
-      this.#entries.delete(key)
-      this.#records.delete(key)
-      this.#options.onChange(key, undefined, entry)
+      if (entry.listing !== this.#listing) this.#remove(key, entry)
     }
     this.#isComplete = true
     this.#lastProblem = undefined

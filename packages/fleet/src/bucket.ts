@@ -7,7 +7,7 @@ import {
   type JetStreamManager,
 } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { headers } from '@nats-io/transport-node'
+import { headers, type MsgHdrs } from '@nats-io/transport-node'
 import { type Cluster, clusterError } from './cluster.js'
 
 /** What a key has in a bucket: a value, or the mark that it was removed. */
@@ -22,6 +22,11 @@ export interface BucketOptions {
   /** How long the server keeps a value; absent for ever. */
   readonly ttlMs?: number
   readonly onProblem: (problem: string) => void
+}
+
+interface Message {
+  readonly data: string
+  readonly header: MsgHdrs
 }
 
 /** The revision of a key that does not exist. */
@@ -108,17 +113,17 @@ export class Bucket {
    * @throws an error of NATS: then it is not known whether it was written
    */
   write(key: string, value: unknown, expected: number): Promise<number | undefined> {
-    return this.#publish(key, JSON.stringify(value), expected)
+    return this.#publish(key, { data: JSON.stringify(value), header: headers() }, expected)
   }
 
   /** Removes the key when it still has the expected revision; else as `write`. */
   remove(key: string, expected: number): Promise<number | undefined> {
-    return this.#publish(key, '', expected, 'DEL')
+    const header = headers()
+    header.set(OPERATION, 'DEL')
+    return this.#publish(key, { data: '', header }, expected)
   }
 
-  async #publish(key: string, data: string, expected: number, operation?: string): Promise<number | undefined> {
-    const header = headers()
-    if (operation !== undefined) header.set(OPERATION, operation)
+  async #publish(key: string, { data, header }: Message, expected: number): Promise<number | undefined> {
     try {
       const expect = { lastSubjectSequence: expected }
       const { seq } = await this.client.publish(this.#prefix + key, data, { headers: header, expect })

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
 import { AgentprotoError, randomId, type Timer } from '@agentproto/contracts'
-import { ABSENT, Bucket } from './bucket.js'
+import { ABSENT, Bucket, type Stored } from './bucket.js'
 import { BucketCopy } from './bucket-copy.js'
 import { type Cluster, clusterError } from './cluster.js'
 import type { HostDetails, HostEviction, HostRecord } from './directory-records.js'
@@ -253,11 +253,11 @@ export class HostDirectory {
   async #readOwn(): Promise<void> {
     const stored = await this.#bucket.read(this.host)
     this.#revision = stored?.revision ?? ABSENT
-    const record = stored?.value === undefined ? undefined : parseHost(this.host, stored.value)
-    if (record !== undefined && 'run' in record && record.run !== this.#run) this.#meet(record, this.#revision)
-    else this.#stranger = undefined
-    const isOwn = record !== undefined && 'run' in record && record.run === this.#run && record.term === this.#term
-    if (this.#term !== undefined && !isOwn) this.#lose()
+    const record = heartbeatIn(this.host, stored)
+    const isOwn = record?.run === this.#run
+    if (record === undefined || isOwn) this.#stranger = undefined
+    else this.#meet(record, this.#revision)
+    if (this.#term !== undefined && !(isOwn && record.term === this.#term)) this.#lose()
     this.#isCertain = true
   }
 
@@ -277,6 +277,11 @@ export class HostDirectory {
     if (this.#isCertain) this.#options.onProblem(`A heartbeat was not stored: ${clusterError(thrown).message}`)
     this.#isCertain = false
   }
+}
+
+function heartbeatIn(host: string, stored: Stored | undefined): HostRecord | undefined {
+  const record = stored?.value === undefined ? undefined : parseHost(host, stored.value)
+  return record !== undefined && 'run' in record ? record : undefined
 }
 
 /** Another gateway with the name of this host. */

@@ -1,4 +1,4 @@
-import { ABSENT, type Bucket } from './bucket.js'
+import { ABSENT, type Bucket, type Stored } from './bucket.js'
 import type { HostEviction } from './directory-records.js'
 import type { KnownHosts } from './known-hosts.js'
 import type { LeaseTimes } from './lease.js'
@@ -46,16 +46,16 @@ export class HostEvictions {
     const { bucket, known } = this.#options
     const stored = await bucket.read(host)
     if (known.isReachable(host) || signal.aborted) return 'alive'
-    const record = stored?.value === undefined ? undefined : parseHost(host, stored.value)
-    const hasLapsed = record !== undefined && 'evictedBy' in record && record.lapsed
-    const revision = stored?.revision ?? ABSENT
-    if (hasLapsed) return this.#write(host, revision)
-    // A key that is gone does not say when its last heartbeat was: it is made first, so that none can follow.
-    const from =
-      stored?.value === undefined ? await bucket.write(host, this.#eviction(host, false), revision) : revision
+    if (stored !== undefined && hasLapsed(host, stored)) return this.#write(host, stored.revision)
+    const from = await this.#blocked(host, stored)
     if (from === undefined) return 'raced'
-    const outcome = await this.#abandoned(host, from, signal)
-    return outcome ?? this.#write(host, from)
+    return (await this.#abandoned(host, from, signal)) ?? this.#write(host, from)
+  }
+
+  /** A key that is gone does not say when its last heartbeat was: it is made first, so that none can follow. */
+  async #blocked(host: string, stored: Stored | undefined): Promise<number | undefined> {
+    if (stored?.value !== undefined) return stored.revision
+    return this.#options.bucket.write(host, this.#eviction(host, false), stored?.revision ?? ABSENT)
   }
 
   async #write(host: string, expected: number): Promise<Outcome> {
@@ -79,4 +79,10 @@ export class HostEvictions {
       if (known.revision(host) > revision) return 'raced'
     }
   }
+}
+
+/** Whether the host was evicted, and could not believe any more that it has its lease when that was written. */
+function hasLapsed(host: string, { value }: Stored): boolean {
+  const record = value === undefined ? undefined : parseHost(host, value)
+  return record !== undefined && 'evictedBy' in record && record.lapsed
 }

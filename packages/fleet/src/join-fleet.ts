@@ -131,7 +131,8 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
     onProblem,
   })
   const { reported } = opened
-  void reported.confirmed.then(() => directory.term !== undefined && moves.release())
+  // When the lease was lost in the meantime, sessions that were confirmed before must be read again: `onReleased` says when.
+  void reported.confirmed.then(() => directory.term !== undefined && !sessions.isSuspended && moves.release())
   opened.lost = new LostHosts({
     moves,
     hosts: directory,

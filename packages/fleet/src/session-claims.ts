@@ -44,6 +44,8 @@ const MAX_ATTEMPTS = 8
  * does. One write of a session is under way at a time; of several changes in a row the latest is written.
  */
 export class SessionClaims {
+  /** Whether the lease was lost, and not every session that may move was read again since then. */
+  isSuspended = false
   readonly #options: SessionClaimsOptions
   readonly #hosts: HostDirectory
   readonly #clock: Clock
@@ -54,7 +56,6 @@ export class SessionClaims {
   readonly #timers = new Set<Timer>()
   /** Those that may move and were not yet read in this lease. */
   #unsettled: Set<OwnedSession> = new Set()
-  #isSuspended = false
   #writes = 0
   #isPaused = false
 
@@ -152,7 +153,7 @@ export class SessionClaims {
 
   /** The lease is lost. */
   suspend(): void {
-    this.#isSuspended = true
+    this.isSuspended = true
     this.#options.onSuspended(this.#movable().map(({ id }) => id))
   }
 
@@ -168,10 +169,8 @@ export class SessionClaims {
   }
 
   #owned(session: Session, settings?: MovedSettings): OwnedSession {
-    const known = this.#own.get(session.id)
-    known?.change(session, settings)
-    if (known !== undefined) return known
-    const own = new OwnedSession(session, settings)
+    const own = this.#own.get(session.id) ?? new OwnedSession(session, settings)
+    own.change(session, settings)
     this.#own.set(session.id, own)
     return own
   }
@@ -300,8 +299,8 @@ export class SessionClaims {
   /** A session that may move was read again, or is no longer here. */
   #settled(own: OwnedSession | undefined): void {
     if (own !== undefined) this.#unsettled.delete(own)
-    if (!this.#isSuspended || this.#unsettled.size > 0 || this.#hosts.term === undefined) return
-    this.#isSuspended = false
+    if (!this.isSuspended || this.#unsettled.size > 0 || this.#hosts.term === undefined) return
+    this.isSuspended = false
     this.#options.onReleased()
   }
 

@@ -105,6 +105,11 @@ export class SessionDirectory {
     return this.#copy.isCurrent
   }
 
+  /** Whether the lease was lost, and `onReleased` was not called since then. */
+  get isSuspended(): boolean {
+    return this.#claims.isSuspended
+  }
+
   /** Ids of sessions that changed, or whose host was lost or came back. */
   changes(): Reader<readonly string[]> {
     return this.#known.feed.read()

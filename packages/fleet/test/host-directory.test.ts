@@ -1,10 +1,8 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
-import { openCluster } from '../src/cluster.ts'
 import { HOSTS_BUCKET } from '../src/subjects.ts'
-import { fleetOptions } from './support/fleet-options.ts'
 import { startNats, startNatsCluster } from './support/nats-servers.ts'
 import { FreezableClock, joinHost } from './support/test-host.ts'
 

@@ -25,7 +25,7 @@ test('17.3 of two hosts that claim one session, one has it', needs('nats-server'
   const claims = await Promise.allSettled(all.map(({ sessions }) => sessions.claim(testSession('s1'))))
   expect(claims.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   expect(claims.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'session_live' } })
-  expect(all.map(({ sessions }) => sessions.mayWrite('s1')).toSorted()).toEqual([false, true])
+  expect(all.filter(({ sessions }) => sessions.mayWrite('s1'))).toHaveLength(1)
   expect(all.flatMap(({ fenced }) => fenced)).toHaveLength(1)
 })
 

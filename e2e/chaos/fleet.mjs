@@ -32,6 +32,8 @@ const until = Date.now() + Number(values.minutes) * 60_000
 const random = seededRandom(Number(values.seed))
 
 const HOSTS = ['one', 'two', 'three']
+/** What is tried again. */
+const AWAY = new Set(['host_unreachable', 'cluster_unavailable', 'timeout'])
 /** Milliseconds; a frozen gateway is away for longer. */
 const LEASE_MS = 5_000
 
@@ -41,6 +43,7 @@ const fault = (what) => {
   found.push(what)
   console.error(`after ${sum(made)} faults made: ${what}`)
 }
+let tokens = 0
 const printed = []
 const made = {
   'gateway killed': 0,
@@ -58,7 +61,7 @@ try {
   await untilTogether()
   const sessions = []
   for (let i = 0; i < sessionCount; i += 1) sessions.push(await openSession(hosts[i % hosts.length], i))
-  const working = sessions.map(work)
+  const working = sessions.map((session) => work(session).catch((error) => fault(`${session.id}: ${error.message}`)))
 
   while (Date.now() < until) {
     await pause(1_000 + random() * 4_000)
@@ -133,8 +136,6 @@ async function openSession(owner, number) {
   return session
 }
 
-let tokens = 0
-
 /** Prompts the session through the other hosts, one turn after the other. */
 async function work(session) {
   while (!session.isFinished) {
@@ -164,7 +165,6 @@ async function answered(host, method, path, body) {
     }
   }
 }
-const AWAY = new Set(['host_unreachable', 'cluster_unavailable', 'timeout'])
 
 async function makeFault() {
   const what = pick(Object.keys(made))

@@ -120,7 +120,7 @@ class Registry implements SessionRegistry {
     const asker = (by: Principal): Asker => this.#asker(by)
     this.worktrees = new SessionWorktreeService({ ...options, sessions, asker })
     this.changes = new SessionChangeService({ ...options, sessions, asker })
-    this.moves = new Moves({ ...options, sessions, keep, changed: (session) => this.#feed.changed(session, true) })
+    this.moves = new Moves({ ...options, sessions, ledger, saver: this.#saver, feed: this.#feed })
     this.#starts = new SessionStarts({
       ...options,
       sessions,

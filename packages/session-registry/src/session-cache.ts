@@ -50,8 +50,10 @@ export class SessionCache {
     return [...this.#all.values()]
   }
 
-  /** Adds a stored session, or one that is created now. */
+  /** Adds a stored session, or one that is created now; one that was loaded under its id is not any more. */
   put(stored: StoredSession): void {
+    const loaded = this.#all.get(stored.session.id)?.loaded
+    if (loaded !== undefined) this.#loaded.delete(loaded)
     this.#all.set(stored.session.id, { evicted: stored })
   }
 

@@ -86,7 +86,13 @@ async function host({ hostId, agent, slug = 'app' }: HostParts) {
     prompts.push(turn.text)
     return talk(turn)
   })
-  const options = { ...agents, hostId, adapters: catalogOf(agent), workspaces: workspacesOf({ [slug]: folder }) }
+  const options = {
+    ...agents,
+    ...fileStores(home),
+    hostId,
+    adapters: catalogOf(agent),
+    workspaces: workspacesOf({ [slug]: folder }),
+  }
   const registry = await fileRegistry(home, options)
   return { home, folder, agents, prompts, registry, options }
 }
@@ -533,6 +539,8 @@ test('17.6 a session that was given up can be taken up again: the log of the oth
   await b.registry.prompt(id, { prompt: 'birds' }, owner)
   await b.registry.waitTurn(id, 2)
   await a.registry.moves.takeOver({ ...(await lost(b.registry, id)), from: 'b' })
+  const stored = await readFile(join(homeLayout(a.home).sessions, id, 'meta.json'), 'utf8')
+  expect(JSON.parse(stored)).toMatchObject({ session: { movedFrom: 'b', hostId: 'a' } })
   expect(await a.registry.get(id)).toMatchObject({ hostId: 'a', movedFrom: 'b', state: 'asleep', turnCount: 2 })
   expect((await a.registry.get(id)).movedTo).toBeUndefined()
   const text = JSON.stringify(await allEvents(a.registry, id))

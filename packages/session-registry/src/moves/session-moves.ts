@@ -1,13 +1,16 @@
 import { AgentprotoError, defined, type Session, type Timer } from '@agentproto/contracts'
 import type { LostSession, MovedSettings, SessionMoves, Suspension } from '@agentproto/contracts/agent'
 import type { Ending } from '../lifecycle/ending.js'
-import type { SessionActor } from '../session/actor.js'
+import type { ChangeFeed } from '../change-feed.js'
+import type { RecordSaver } from '../record-saver.js'
+import type { UsageLedger } from '../usage/usage-ledger.js'
 import { type LostFacts, lostFacts } from './lost-facts.js'
 import { takeOver, type TakeOverHost } from './take-over.js'
 
 export interface MovesHost extends TakeOverHost {
-  readonly keep: (session: SessionActor) => Promise<void>
-  readonly changed: (session: SessionActor) => void
+  readonly saver: RecordSaver
+  readonly feed: ChangeFeed
+  readonly ledger: Pick<UsageLedger, 'forget'>
   /** Why it begins suspended. */
   readonly suspended?: string | undefined
 }
@@ -39,13 +42,13 @@ export class Moves implements SessionMoves {
   }
 
   async giveUp(id: string, to: string): Promise<void> {
-    const { sessions, keep } = this.#host
+    const { sessions, saver } = this.#host
     const session = sessions.get(id)
     session.log.seal()
     try {
       await session.call('give-up', { to })
     } finally {
-      await keep(session)
+      await saver.save(session)
     }
   }
 
@@ -118,15 +121,28 @@ export class Moves implements SessionMoves {
   }
 
   async #takeOver(facts: LostFacts, events: LostSession['events']): Promise<Session> {
-    const { sessions, changed } = this.#host
+    const { sessions, store, feed } = this.#host
     const { id } = facts
-    await sessions.peek(id)?.log.close()
+    await this.#leaveFormer(id)
     const stored = await takeOver(facts, events, this.#host)
-    const former = sessions.peek(id)
-    if (former !== undefined) sessions.delete(former)
+    // A call may have loaded the former record meanwhile, and changed it.
+    if (await this.#leaveFormer(id)) await store.save(stored)
     sessions.put(stored)
-    changed(sessions.get(id))
+    feed.changed(sessions.get(id), true)
     return sessions.get(id).snapshot()
+  }
+
+  /** What this host knew when it had the session before. @returns whether it was loaded */
+  async #leaveFormer(id: string): Promise<boolean> {
+    const { sessions, saver, ledger } = this.#host
+    const former = sessions.peek(id)
+    if (former?.state.session.movedTo === undefined || former.isLive) return false
+    ledger.forget(id)
+    // What of it was not saved yet must not replace the other record later.
+    await saver.forget(former)
+    await former.log.close()
+    sessions.put(former.stored())
+    return true
   }
 }
 

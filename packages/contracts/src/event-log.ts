@@ -53,7 +53,8 @@ export interface StoredLog {
   readonly lastSeq: number
   /**
    * Stores a batch. When it resolves, the events survive a `kill -9` of the host, and with `durability: "disk"` a power
-   * cut. Batches are stored in the order of the calls.
+   * cut. Batches are stored in the order of the calls. A record whose `json` is no event keeps the number of a lost event of a
+   * session that was moved here: for readers it is a gap.
    * @throws `storage_failed`; then nothing of the batch counts as stored
    */
   append(batch: readonly EventRecord[]): Promise<void>

@@ -88,7 +88,6 @@ async function host({ hostId, agent, slug = 'app' }: HostParts) {
   })
   const options = {
     ...agents,
-    ...fileStores(home),
     hostId,
     adapters: catalogOf(agent),
     workspaces: workspacesOf({ [slug]: folder }),

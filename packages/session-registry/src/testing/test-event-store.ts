@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
+import { lostRecord } from '../log/event-record.js'
 import { registerCases, type StoreCases, type StoreSubject } from './store-subject.js'
 
 /**
@@ -53,6 +54,18 @@ const WRITING: StoreCases<EventStore> = {
     const { log } = await (await open()).open(A)
     await Promise.all(Array.from({ length: 50 }, (_, index) => log.append(records(index * 3 + 1, 3))))
     assert.deepEqual(await readAll(log, 0, 1_000), records(1, 150))
+    await log.close()
+  },
+  'a record that is no event keeps its number, and readers get a gap in its place': async ({ open }) => {
+    const { log } = await (await open()).open(A)
+    await log.append([...records(1, 2), lostRecord(3), lostRecord(4), ...records(5, 2)])
+    await log.append([lostRecord(7)])
+    await log.append(records(8, 1))
+    assert.equal(log.lastSeq, 8)
+    assert.deepEqual(await log.read(0, 10), { records: records(1, 2) })
+    assert.deepEqual(await log.read(2, 10), { records: records(5, 2), gap: { after: 2, first: 5 } })
+    assert.deepEqual(await log.read(3, 1), { records: records(5, 1), gap: { after: 3, first: 5 } })
+    assert.deepEqual(await log.read(6, 10), { records: records(8, 1), gap: { after: 6, first: 8 } })
     await log.close()
   },
   'a batch that does not follow the log is refused and changes nothing': async ({ open }) => {

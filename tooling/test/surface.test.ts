@@ -167,13 +167,13 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
     @agentproto/fleet
-      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster Fleet FleetFigures FleetLog
-      FleetLogOptions FleetOptions FleetServices FleetServicesOptions FleetView Follow HostCalls
+      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster ClusterFindings Fleet FleetFigures
+      FleetLog FleetLogOptions FleetOptions FleetServices FleetServicesOptions FleetView Follow HostCalls
       HostDetails HostDirectory HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes
       LogLimits LogOfAll LogPublisher LogPublisherOptions LogStreamOptions LostSessions
       LostSessionsOptions OwnHost Publication PublicationEnd SessionDirectory SessionDirectoryOptions
-      SessionRecord SharedServices createFleetKey fleetServices fleetView openCluster openFleet
-      openLogStream readFleetKey
+      SessionRecord SharedServices createFleetKey examineCluster fleetServices fleetView openCluster
+      openFleet openLogStream readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi
@@ -202,11 +202,11 @@ test('what each package exports', () => {
     @agentproto/provisioning
       OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/runtime
-      ClusterOptions DEFAULT_PORT DescribeAgent DescribedAgent FleetKey Gateway GatewayHooks
+      ClusterOptions DEFAULT_PORT DescribeAgent DescribedAgent ExaminedFleet FleetKey Gateway GatewayHooks
       GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel
       LogOptions NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked
-      SpawnAttempt Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents fleetKey
-      openAdapters openTokens version
+      SpawnAttempt Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents
+      examineFleet fleetKey openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions

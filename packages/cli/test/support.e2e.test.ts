@@ -28,6 +28,7 @@ test('doctor reports its checks, and changes nothing', async () => {
     'clock',
     'daemon',
     'keeper',
+    'cluster',
     'adapters',
     'engines',
   ])

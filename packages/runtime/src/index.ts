@@ -1,5 +1,7 @@
 // All of agentproto, embedded. This file is the package's contract: every export is named here.
 export { createGateway } from './create-gateway.js'
+export { examineFleet } from './examine-fleet.js'
+export type { ExaminedFleet } from './examine-fleet.js'
 export { fleetKey } from './fleet-key.js'
 export type { FleetKey } from './fleet-key.js'
 export { endKeptAgents } from './end-kept-agents.js'

@@ -20,6 +20,7 @@ import { checkClock } from './clock.js'
 import type { Finding } from './finding.js'
 import { type FolderSize, folderSize } from './folder-size.js'
 import { checkHome, existingFolder } from './home-access.js'
+import { checkCluster } from './cluster.js'
 import { checkFormat, isKnownFormat } from './home-format.js'
 import { checkKeeper } from './keeper.js'
 import { checkLeftovers } from './leftovers.js'
@@ -29,7 +30,17 @@ const GIB = 1024 ** 3
 const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
 /** Checks of what is in the home. */
-const OF_HOME = new Set(['permissions', 'config', 'worktrees', 'checkpoints', 'sizes', 'leftovers', 'clock', 'keeper'])
+const OF_HOME = new Set([
+  'permissions',
+  'config',
+  'worktrees',
+  'checkpoints',
+  'sizes',
+  'leftovers',
+  'clock',
+  'keeper',
+  'cluster',
+])
 
 /** Every check of `agentproto doctor`: the machine, the home, the gateway and the agents. None changes anything. */
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
@@ -53,6 +64,7 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
     ['clock', 'clock', () => checkClock(home)],
     ['daemon', 'gateway', () => checkDaemon(context), 'Kill it with: agentproto stop --force'],
     ['keeper', 'keeper', () => checkKeeper(home)],
+    ['cluster', 'fleet', () => checkCluster(home)],
     ['adapters', 'agents', () => checkAdapters(context), 'See more with: agentproto adapters list'],
     ['engines', 'Node of agents', async () => checkEngines(await openAdapters(context))],
   ]

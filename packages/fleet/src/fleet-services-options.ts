@@ -9,7 +9,7 @@ import type { SharedServices } from './places.js'
 export interface FleetView {
   session(id: string): SessionRecord | undefined
   sessions(): Iterable<SessionRecord>
-  /** Names of all hosts that are known, also of those that are not heard from. */
+  /** Names of all hosts that are known or have sessions, also of those that are not heard from. */
   hosts(): readonly string[]
   isReachable(host: string): boolean
   /** Ids of sessions whose record changed, was added or was removed; and of all sessions of a host that came or went. */

@@ -6,7 +6,8 @@ import type { SessionDirectory } from './session-directory.js'
 export const fleetView = (hosts: HostDirectory, sessions: SessionDirectory): FleetView => ({
   session: (id) => sessions.get(id),
   sessions: () => sessions.all(),
-  hosts: () => hosts.hosts().map(({ record }) => record.host),
+  // A host that left long ago may still have sessions: it is not left out without a word.
+  hosts: () => [...new Set([...hosts.hosts().map(({ record }) => record.host), ...sessions.owners()])].toSorted(),
   isReachable: (host) => hosts.isReachable(host),
   watch: () => sessions.changes(),
 })

@@ -4,8 +4,8 @@ import { type Exchange, type Exchanged, unreachable } from './exchange.js'
 
 /** A host that does not answer for this long is not waited for, in milliseconds. */
 const SILENT_MS = 15_000
-/** A host that nothing listens for is asked again for this long, in milliseconds: its connection may be interrupted. */
-const ABSENT_FOR_MS = 2_000
+/** A host that nothing listens for is asked again for this long, in milliseconds: it may be connecting again, to another server. */
+const ABSENT_FOR_MS = 8_000
 
 /** What is asked of a host until its outcome is here. */
 export interface Operation {
@@ -62,9 +62,10 @@ export async function answerTo({ exchange, clock }: Line, operation: Operation):
   for (let begun = false; ;) {
     if (!begun && signal?.aborted === true) throw cancelled()
     const run = exchange.runOf(host)
+    const sentAt = clock.now()
     const exchanged = begun ? await exchange.ask(host, again) : await exchange.ask(host, first, body)
     if ('none' in exchanged) {
-      attempt.missed(exchanged.none, run)
+      attempt.missed(exchanged, { run, sentAt })
       if (exchanged.none === 'absent') await exchange.pause()
       continue
     }
@@ -94,17 +95,18 @@ class Attempt {
   readonly #host: string
   readonly #clock: Pick<Clock, 'now'>
   #silentSince: number | undefined
+  #absentSince: number | undefined
   /** Runs to which it was sent without an answer. */
   readonly #unanswered = new Set<string>()
 
   constructor(host: string, clock: Pick<Clock, 'now'>) {
     this.#host = host
     this.#clock = clock
-    this.#silentSince = clock.now()
   }
 
   heard(run: string): void {
     this.#silentSince = undefined
+    this.#absentSince = undefined
     this.#unanswered.delete(run)
   }
 
@@ -112,19 +114,24 @@ class Attempt {
     return run !== '' && this.#unanswered.has(run)
   }
 
-  missed(why: Extract<Exchanged, { readonly none: unknown }>['none'], run: string): void {
+  /** @param sentAt When the message was sent that had no answer */
+  missed({ none }: Missed, { run, sentAt }: { readonly run: string; readonly sentAt: number }): void {
     const host = this.#host
-    if (why === 'closed') throw unreachable(host, 'The connection to the fleet is closed')
-    if (why === 'gone') throw unreachable(host, 'The host is not heard from')
-    this.#silentSince ??= this.#clock.now()
-    const silentMs = this.#clock.now() - this.#silentSince
+    if (none === 'closed') throw unreachable(host, 'The connection to the fleet is closed')
+    if (none === 'gone') throw unreachable(host, 'The host is not heard from')
+    this.#silentSince ??= sentAt
+    this.#absentSince = none === 'absent' ? (this.#absentSince ?? sentAt) : undefined
     // What nothing listened for was not begun.
-    if (why !== 'absent') this.#unanswered.add(run)
-    if (why === 'absent' && silentMs >= ABSENT_FOR_MS) throw unreachable(host, 'The host does not answer')
-    if (silentMs < SILENT_MS) return
-    throw why === 'forged' ? otherKey(host) : unreachable(host, 'The host does not answer')
+    if (none !== 'absent') this.#unanswered.add(run)
+    const now = this.#clock.now()
+    const isSilent = now - this.#silentSince >= SILENT_MS
+    const isAbsent = this.#absentSince !== undefined && now - this.#absentSince >= ABSENT_FOR_MS
+    if (!isSilent && !isAbsent) return
+    throw none === 'forged' ? otherKey(host) : unreachable(host, 'The host does not answer')
   }
 }
+
+type Missed = Extract<Exchanged, { readonly none: unknown }>
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', ERRORS.cancelled.title)
 

@@ -1,4 +1,4 @@
-import { AgentprotoError, defined, type Principal } from '@agentproto/contracts'
+import { AgentprotoError, defined, type Principal, systemClock } from '@agentproto/contracts'
 import type { EventBatch } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
@@ -131,12 +131,18 @@ test('17.2 a wait ends when its owner is not heard from any more', needs('nats-s
   })
 })
 
-test('17.2 a host that nothing listens for is unreachable within seconds', needs('nats-server'), async () => {
+test('17.2 a host that nothing listens for is unreachable after some seconds', needs('nats-server'), async () => {
   const { registry } = await memoryRegistry(scripted())
-  const { b } = await twoHosts(servicesOf(registry))
+  const started = Date.now()
+  const fast = {
+    now: () => started + (Date.now() - started) * 20,
+    after: (ms: number, run: () => void) => systemClock.after(ms / 20, run),
+  }
+  const b = await startHost(await startNats(), { name: 'b', own: servicesOf(registry), clock: fast })
   await expect(b.caller.to('nobody').value('sessions.requests', ['s_1'])).rejects.toMatchObject({
     code: 'host_unreachable',
   })
+  expect(fast.now() - started).toBeGreaterThan(7_000)
 })
 
 test('17.2 a prompt whose answer is lost runs once', needs('nats-server'), async () => {
@@ -370,3 +376,35 @@ test('17.3 a host that does not have a session any more executes no call of it',
   await expect(prompt()).rejects.toMatchObject({ code: 'host_unreachable', parts: { data: { retryAfter: 5 } } })
   expect((await registry.get(id)).turnCount).toBe(1)
 })
+
+test(
+  '17.2 each of many prompts runs at most once while NATS is killed again and again',
+  needs('nats-server'),
+  async () => {
+    const { registry } = await memoryRegistry(scripted())
+    const { server, b } = await twoHosts(servicesOf(registry))
+    const ids: string[] = []
+    for (let i = 0; i < 20; i++) ids.push((await registry.spawn({ adapter: 'fake' }, OWNER)).id)
+    const accepted = new Map<string, number>(ids.map((id) => [id, 0]))
+    let isOver = false
+    const prompting = ids.map(async (id) => {
+      for (let round = 0; round < 15; round++) {
+        const { turn } = await b.caller.to('a').value('sessions.prompt', [id, { prompt: `${round}` }], { by: OWNER })
+        accepted.set(id, (accepted.get(id) ?? 0) + 1)
+        expect(await b.caller.to('a').value('sessions.waitTurn', [id, turn])).toMatchObject({ text: `echo: ${round}` })
+      }
+    })
+    const all = Promise.all(prompting).finally(() => (isOver = true))
+    all.catch(() => undefined)
+    const total = (): number => [...accepted.values()].reduce((sum, count) => sum + count, 0)
+    for (let kills = 0; kills < 10 && !isOver; kills++) {
+      const before = total()
+      await expect.poll(() => isOver || total() > before + 5, { interval: 1 }).toBe(true)
+      await server.kill()
+      await server.start()
+    }
+    await all
+    for (const id of ids) expect((await registry.get(id)).turnCount).toBe(accepted.get(id))
+    expect([...accepted.values()]).toEqual(ids.map(() => 15))
+  },
+)

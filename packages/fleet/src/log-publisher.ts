@@ -33,6 +33,8 @@ export class LogPublisher {
   readonly #publishing: Publishing
   readonly #closing = new AbortController()
   readonly #running = new Map<string, Publication>()
+  /** Whether it was reported that nothing can be stored, since something was. */
+  #isFailing = false
   readonly #progress = new Set<() => void>()
 
   constructor(options: LogPublisherOptions) {
@@ -45,6 +47,8 @@ export class LogPublisher {
       slots: new PublishSlots(SLOTS),
       reachable: new Reachable(cluster.nats, clock, this.#closing.signal),
       maxBytes: Math.min(MESSAGE_BYTES, cluster.maxPayload - HEADER_BYTES),
+      onFailing: (why) => this.#reportFailing(why),
+      onStored: () => (this.#isFailing = false),
       onProgress: () => this.#progress.forEach((look) => look()),
     }
   }
@@ -115,6 +119,12 @@ export class LogPublisher {
     this.#closing.abort()
     const closed = Promise.all([...this.#running.values()].map((publication) => publication.close()))
     await settlesWithin(CLOSE_MS, closed, this.#options.clock)
+  }
+
+  #reportFailing(why: string): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    this.#options.onProblem(`The logs of this host cannot be published to the fleet now. ${why}`)
   }
 
   #drained(): { readonly promise: Promise<void>; readonly stop: () => void } {

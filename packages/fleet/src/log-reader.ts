@@ -4,7 +4,9 @@ import type { EventReader } from '@agentproto/contracts/wire'
 import type { JsMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { Backoff } from './backoff.js'
+import { clusterError } from './cluster.js'
 import type { Disconnects } from './disconnects.js'
+import { isDenied } from './is-denied.js'
 import { LogAssembler } from './log-assembler.js'
 import { parseLogMessage } from './log-message.js'
 import type { LogTail } from './log-tail.js'
@@ -33,6 +35,8 @@ export class LogReader implements EventReader {
   /** Place in the stream of the last message that was read. */
   #streamSeq = 0
   #ended = false
+  /** Whether it was reported that a right is missing. */
+  #isReported = false
   #reading: Promise<void> | undefined
 
   constructor(options: LogReaderOptions) {
@@ -83,13 +87,23 @@ export class LogReader implements EventReader {
     const { nats, disconnects, clock, tail, sessionId, after } = this.#options
     const { signal } = this.#closing
     const backoff = new Backoff(clock)
+    const onFailure = (error: unknown): undefined => this.#reportDenied(error)
     while (!signal.aborted && !nats.isClosed()) {
-      const from = await tail.startOf(sessionId, after).catch(() => undefined)
+      const from = await tail.startOf(sessionId, after).catch(onFailure)
       if (signal.aborted) return undefined
-      if (from !== undefined) return new SubjectReader({ nats, disconnects, clock, sessionId, from })
+      if (from !== undefined) return new SubjectReader({ nats, disconnects, clock, sessionId, from, onFailure })
       await backoff.wait(signal)
     }
     return undefined
+  }
+
+  /** While NATS is away a reader waits; a right that is missing does not come by itself. */
+  #reportDenied(error: unknown): undefined {
+    if (this.#isReported || !isDenied(error)) return
+    this.#isReported = true
+    this.#options.onProblem(
+      `The log of session ${this.#options.sessionId} cannot be read. ${clusterError(error).message}`,
+    )
   }
 
   #take(stored: JsMsg): void {

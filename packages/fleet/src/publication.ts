@@ -3,6 +3,8 @@ import type { EventBatch } from '@agentproto/contracts/agent'
 import type { EventReader } from '@agentproto/contracts/wire'
 import { JetStreamApiCodes, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream'
 import { Backoff } from './backoff.js'
+import { clusterError } from './cluster.js'
+import { isDenied } from './is-denied.js'
 import { messagesOf, type Splitting } from './log-batch.js'
 import { headersOf, HEADER_BYTES, lastWhole, type LogMessage, messageId, NO_BODY } from './log-message.js'
 import type { Follow, LogPublisherOptions } from './log-publisher-options.js'
@@ -38,12 +40,17 @@ export interface Publishing extends Omit<LogPublisherOptions, 'cluster'> {
   readonly reachable: Reachable
   /** Of the body of a message. */
   readonly maxBytes: number
+  /** Messages cannot be stored, for a while already or until a person changes something. */
+  readonly onFailing: (why: string) => void
+  readonly onStored: () => void
   /** Something was published, or a publication ended. */
   readonly onProgress: () => void
 }
 
 /** How long the answer to one message is waited for. */
 export const PUBLISH_MS = 5_000
+/** Servers elect a leader in less. */
+const LONG_MS = 15_000
 /** So often somebody else wrote first before it is said. */
 const MANY_CONFLICTS = 8
 
@@ -88,6 +95,8 @@ export class SessionPublication implements Publication {
   #published = 0
   #conflicts = 0
   #reported = ''
+  /** Since when no attempt succeeds. */
+  #failing: { readonly since: number; readonly isReported: boolean } | undefined
 
   constructor(shared: Publishing, sessionId: string, follow: Follow) {
     this.#shared = shared
@@ -237,6 +246,8 @@ export class SessionPublication implements Publication {
   }
 
   #stored({ lastSeq }: Place): void {
+    this.#failing = undefined
+    this.#shared.onStored()
     this.#published = lastSeq
     this.#conflicts = 0
     this.#reported = ''
@@ -251,10 +262,14 @@ export class SessionPublication implements Publication {
     return false
   }
 
-  /** That the connection is lost is said once for all; this is about the stream, such as that it is full. */
   #unanswered(error: unknown): void {
-    if (error instanceof JetStreamApiError)
-      this.#report(`The log of session ${this.#sessionId} cannot be published now: ${error.message}`)
+    const { clock, onFailing } = this.#shared
+    this.#failing ??= { since: clock.now(), isReported: false }
+    const { since, isReported } = this.#failing
+    // An election of the servers ends by itself; that a right is missing does not.
+    if (isReported || (clock.now() - since < LONG_MS && !isDenied(error))) return
+    this.#failing = { since, isReported: true }
+    onFailing(clusterError(error).message)
   }
 
   async #wait(): Promise<void> {

@@ -30,6 +30,8 @@ export interface SubjectReaderOptions {
   readonly sessionId: string
   /** Place in the stream of the first message that may be read. */
   readonly from: number
+  /** An attempt failed; another one follows. */
+  readonly onFailure: (error: unknown) => void
 }
 
 /**
@@ -76,7 +78,8 @@ export class SubjectReader {
       this.#backoff.reset()
       this.#from = message.seq + 1
       return message
-    } catch {
+    } catch (error) {
+      this.#options.onFailure(error)
       return undefined
     }
   }

@@ -66,6 +66,9 @@ const goingOn = (parts: Keeping & Observers & Agents) => ({
   endLeftovers: (stored: StoredSession) => endAllOf(stored, parts),
 })
 
+/** In a fleet another host may have taken sessions meanwhile. */
+const heldBack = ({ fleet }: Settings) => fleet && { suspended: 'its host is not one of its fleet yet' }
+
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
 export async function openSessions(settings: Settings, parts: Observers & Access & Agents & Notifications & Keeping) {
   const { clock, address } = settings
@@ -104,8 +107,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
     ...goingOn(parts),
-    // Another host may have taken them meanwhile.
-    ...(settings.fleet && { suspended: 'its host is not one of its fleet yet' }),
+    ...heldBack(settings),
     ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()

@@ -278,6 +278,9 @@ test('17.6 what is told of a move: queued prompts that were not sent, lost event
     ...what,
     session: { ...what.session, lastSeq: what.session.lastSeq + 3 },
   })
+  const [other, again] = [await host({ hostId: 'c' }), await lost(a.registry, id)]
+  const reserved = await other.registry.moves.takeOver({ ...again, lastSeq: again.session.lastSeq + 2 })
+  expect(reserved.warnings[0]).toBe('2 of its events are lost')
   expect(session.warnings).toEqual([
     '3 of its events are lost',
     '1 queued prompt(s) were not sent: their text stayed on a',

@@ -14,6 +14,8 @@ export interface LostSession {
   readonly from: string
   /** Its whole log, oldest first. A gap says which events are lost. */
   readonly events: AsyncIterable<EventBatch>
+  /** Number of the last event that others have: those up to it that `events` does not give are lost. */
+  readonly lastSeq?: number
 }
 
 /** What of a start other hosts may know: no path and no secret of its host. */

@@ -8,11 +8,13 @@ import { assertSessionId } from '../records/session-id.js'
 export interface LostFacts extends LostRecord {
   /** The host that is lost. */
   readonly from: string
+  /** Numbers up to this one are used. */
+  readonly reservedSeq: number
   readonly settings?: MovedSettings | undefined
 }
 
 /** @throws `invalid_request` where it cannot be read or cannot be moved; `session_not_found` for an id that is none */
-export function lostFacts({ session, settings, from }: LostSession): LostFacts {
+export function lostFacts({ session, settings, from, lastSeq = 0 }: LostSession): LostFacts {
   const record = parseWire(lostSessionSchema, session, 'session')
   assertSessionId(record.id)
   const reason = obstacle(record)
@@ -20,6 +22,7 @@ export function lostFacts({ session, settings, from }: LostSession): LostFacts {
     throw new AgentprotoError('invalid_request', `The session cannot be taken over: ${reason}`, { given: record.id })
   return {
     ...record,
+    reservedSeq: Math.max(record.lastSeq, lastSeq),
     from: nameOf(from),
     settings: settings === undefined ? undefined : settingsIn(settings),
   }

@@ -141,7 +141,8 @@ async function copied(
   await log.copy(events)
   const isRecordNewer = facts.lastSeq >= rebuild.lastSeq
   // Readers may have had events that never left their host: no other event gets their numbers.
-  if (facts.lastSeq > rebuild.lastSeq) await log.skip({ after: rebuild.lastSeq, first: facts.lastSeq + 1 })
+  const { reservedSeq } = facts
+  if (reservedSeq > rebuild.lastSeq) await log.skip({ after: rebuild.lastSeq, first: reservedSeq + 1 })
   return { rebuild, log, isRecordNewer }
 }
 

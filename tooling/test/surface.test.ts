@@ -170,10 +170,9 @@ test('what each package exports', () => {
       Answerer AnswererOptions CallOptions Caller CallerOptions Cluster ClusterFindings Fleet FleetFigures
       FleetLog FleetLogOptions FleetOptions FleetServices FleetServicesOptions FleetView Follow HostCalls
       HostDetails HostDirectory HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes
-      LogLimits LogOfAll LogPublisher LogPublisherOptions LogStreamOptions LostSessions
-      LostSessionsOptions OwnHost Publication PublicationEnd SessionDirectory SessionDirectoryOptions
-      SessionRecord SharedServices createFleetKey examineCluster fleetServices fleetView openCluster
-      openFleet openLogStream readFleetKey
+      LogLimits LogOfAll LogPublisher LogPublisherOptions LogStreamOptions OwnHost Publication
+      PublicationEnd SessionDirectory SessionDirectoryOptions SessionRecord SharedServices createFleetKey
+      examineCluster fleetServices fleetView openCluster openFleet openLogStream readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

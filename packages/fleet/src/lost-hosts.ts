@@ -9,8 +9,8 @@ import type { SessionDirectory } from './session-directory.js'
 
 export interface LostHostsOptions {
   readonly moves: SessionMoves
-  readonly hosts: Pick<HostDirectory, 'host' | 'hosts' | 'isReachable' | 'listen'>
-  readonly directory: Pick<SessionDirectory, 'get' | 'ownedBy' | 'takeOver'>
+  readonly hosts: Pick<HostDirectory, 'host' | 'isReachable' | 'listen'>
+  readonly directory: Pick<SessionDirectory, 'get' | 'owners' | 'ownedBy' | 'takeOver'>
   readonly publisher: Pick<LogPublisher, 'takeOver'>
   readonly log: Pick<FleetLog, 'read'>
   /** This host as it is now. */
@@ -61,10 +61,8 @@ export class LostHosts {
   /** Sessions of hosts that are not heard from, and those that this host took without having them yet. */
   #movable(): readonly string[] {
     const { hosts, directory } = this.#options
-    const from = hosts
-      .hosts()
-      .map(({ record }) => record.host)
-      .filter((host) => host === hosts.host || !hosts.isReachable(host))
+    // Also of a host that was lost before this one started.
+    const from = [...directory.owners()].filter((host) => host === hosts.host || !hosts.isReachable(host))
     return from
       .flatMap((host) => [...directory.ownedBy(host)])
       .filter((id) => {

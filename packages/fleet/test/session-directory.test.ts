@@ -221,7 +221,6 @@ test(
     expect(await changes.next()).toEqual(expect.arrayContaining(['changed', 'added', 'removed', 'purged']))
     servers[1]?.thaw()
   },
-  60_000,
 )
 
 test('17.3 a server that has lost everything gets the records again', needs('nats-server'), async () => {
@@ -267,22 +266,17 @@ test(
   },
 )
 
-test(
-  '17.3 ten thousand sessions are listed from the copy in 50 ms',
-  needs('nats-server'),
-  async () => {
-    const { url } = await startNats()
-    const [a, b] = await hostsOf(url, 'a', 'b')
-    const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`)
-    for (const id of ids) a.sessions.keep(testSession(id))
-    await expect.poll(() => [...b.sessions.all()].length, { timeout: 50_000, interval: 200 }).toBe(10_000)
-    const begun = performance.now()
-    const listed = [...b.sessions.all()].filter(({ session }) => b.sessions.isReachable(session.id))
-    expect(listed).toHaveLength(10_000)
-    expect(performance.now() - begun).toBeLessThan(50)
-  },
-  90_000,
-)
+test('17.3 ten thousand sessions are listed from the copy in 50 ms', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const [a, b] = await hostsOf(url, 'a', 'b')
+  const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`)
+  for (const id of ids) a.sessions.keep(testSession(id))
+  await expect.poll(() => [...b.sessions.all()].length, { timeout: 50_000, interval: 200 }).toBe(10_000)
+  const begun = performance.now()
+  const listed = [...b.sessions.all()].filter(({ session }) => b.sessions.isReachable(session.id))
+  expect(listed).toHaveLength(10_000)
+  expect(performance.now() - begun).toBeLessThan(50)
+})
 
 async function hostsOf<const Names extends readonly string[]>(
   url: string,

@@ -1,10 +1,15 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, systemClock } from '@agentproto/contracts'
+import type { LostSession } from '@agentproto/contracts/agent'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
-import type { SessionRecord } from '../src/directory-records.ts'
-import { LostSessions } from '../src/lost-sessions.ts'
+import { FleetLog } from '../src/fleet-log.ts'
+import { LogPublisher } from '../src/log-publisher.ts'
+import { openLogStream } from '../src/log-stream.ts'
+import { LostHosts } from '../src/lost-hosts.ts'
 import { startNats } from './support/nats-servers.ts'
-import { FreezableClock, joinHost, type TestHost, testSession } from './support/test-host.ts'
+import { HOSTS_BUCKET } from '../src/subjects.ts'
+import { DETAILS, FreezableClock, joinHost, type TestHost, testSession } from './support/test-host.ts'
 
 test(
   '17.6 the sessions of a lost host that may move go on at exactly one other host each; the others wait',
@@ -27,12 +32,8 @@ test(
       'm5',
     ])
     for (const { taken, host } of movers)
-      for (const record of taken)
-        expect(record).toMatchObject({
-          owner: host.hosts.host,
-          epoch: 2,
-          session: { movedFrom: 'a', hostId: host.hosts.host },
-        })
+      for (const { session, from } of taken)
+        expect({ session, from }).toMatchObject({ from: 'a', session: { movedFrom: 'a', hostId: host.hosts.host } })
     clock.thaw()
     await expect.poll(() => a.fenced.length).toBe(6)
     expect(a.sessions.mayRun('waits')).toBe(true)
@@ -42,8 +43,8 @@ test(
 test('17.6 only a host that can go on with a session takes it', needs('nats-server'), async () => {
   const { url } = await startNats()
   const { clock } = await ownerWith(url, ['m0'])
-  const b = mover(await joinHost('b', [url]), { canTake: () => false })
-  const c = mover(await joinHost('c', [url]))
+  const b = await mover(await joinHost('b', [url]), { adapters: [] })
+  const c = await mover(await joinHost('c', [url]))
   clock.freeze()
   await expect.poll(() => c.taken.length, { timeout: 10_000 }).toBe(1)
   expect(b.taken).toEqual([])
@@ -52,7 +53,7 @@ test('17.6 only a host that can go on with a session takes it', needs('nats-serv
 test('17.6 a host that is back in time keeps its sessions', needs('nats-server'), async () => {
   const { url } = await startNats()
   const { clock, a } = await ownerWith(url, ['m0'])
-  const b = mover(await joinHost('b', [url]))
+  const b = await mover(await joinHost('b', [url]))
   await expect.poll(() => b.host.sessions.get('m0')).toBeDefined()
   clock.freeze()
   await expect.poll(() => b.host.hosts.isReachable('a'), { timeout: 3_000 }).toBe(false)
@@ -70,25 +71,42 @@ test(
     const { url } = await startNats()
     const { clock } = await ownerWith(url, ['m0'])
     let fails = 2
-    const b = mover(await joinHost('b', [url]), {
+    const b = await mover(await joinHost('b', [url]), {
       take: () => (fails-- > 0 ? Promise.reject(new AgentprotoError('storage_failed', 'full')) : Promise.resolve()),
     })
     clock.freeze()
     await expect.poll(() => b.taken.length, { timeout: 10_000 }).toBe(1)
-    expect(b.problems).toHaveLength(2)
-    expect(b.problems[0]).toContain('m0')
-    b.lost.close()
+    expect(b.problems).toEqual([
+      expect.stringContaining('does not go on here'),
+      expect.stringContaining('goes on here'),
+    ])
+    await b.lost.close()
     await b.host.close()
-    const again = mover(await joinHost('b', [url]))
+    const again = await mover(await joinHost('b', [url]))
     await expect.poll(() => again.taken.length).toBe(1)
-    expect(again.taken[0]).toMatchObject({ epoch: 2, session: { id: 'm0', movedFrom: 'a' } })
+    expect(again.taken[0]).toMatchObject({ from: 'a', session: { id: 'm0', movedFrom: 'a' } })
+    expect(again.host.sessions.epochOf('m0')).toBe(2)
   },
 )
+
+test('17.6 sessions of a host that was lost before this one started are taken too', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const { clock, a } = await ownerWith(url, ['m0'])
+  clock.freeze()
+  await a.cluster.close()
+  const watcher = await joinHost('watcher', [url])
+  // The server has forgotten the host: nothing but its sessions names it.
+  const manager = await jetstreamManager(watcher.cluster.nats)
+  await manager.streams.purge(`KV_${HOSTS_BUCKET}`, { filter: `$KV.${HOSTS_BUCKET}.a` })
+  const b = await mover(await joinHost('b', [url]))
+  expect(b.host.hosts.get('a')).toBeUndefined()
+  await expect.poll(() => b.taken.length, { timeout: 10_000 }).toBe(1)
+})
 
 test('17.6 no host takes anything while NATS is away: every host looks lost then', needs('nats-server'), async () => {
   const server = await startNats()
   const { a } = await ownerWith(server.url, ['m0'])
-  const b = mover(await joinHost('b', [server.url]))
+  const b = await mover(await joinHost('b', [server.url]))
   await expect.poll(() => b.host.sessions.get('m0')).toBeDefined()
   await server.kill()
   await expect.poll(() => b.host.hosts.isReachable('a'), { timeout: 3_000 }).toBe(false)
@@ -102,33 +120,65 @@ test('17.6 no host takes anything while NATS is away: every host looks lost then
 
 interface Mover {
   readonly host: TestHost
-  readonly lost: LostSessions
-  readonly taken: readonly SessionRecord[]
+  readonly lost: LostHosts
+  readonly taken: readonly LostSession[]
   readonly problems: readonly string[]
 }
 
 interface Choices {
-  readonly canTake?: () => boolean
+  readonly adapters?: readonly string[]
   readonly take?: () => Promise<void>
 }
 
-function mover(host: TestHost, { canTake = () => true, take = () => Promise.resolve() }: Choices = {}): Mover {
-  const taken: SessionRecord[] = []
+/** A host that takes sessions. What it does with them is `runtime`'s to test. */
+async function mover(
+  host: TestHost,
+  { adapters = ['demo'], take = () => Promise.resolve() }: Choices = {},
+): Promise<Mover> {
+  const taken: LostSession[] = []
   const problems: string[] = []
-  const lost = new LostSessions({
-    hosts: host.hosts,
-    sessions: host.sessions,
-    isHere: (id) => taken.some(({ session }) => session.id === id),
-    canTake,
-    take: async (record) => {
-      await take()
-      taken.push(record)
-    },
-    onProblem: (problem) => void problems.push(problem),
+  const { cluster, hosts, sessions } = host
+  const onProblem = (problem: string): void => void problems.push(problem)
+  await openLogStream({ cluster, onProblem })
+  const shared = { cluster, clock: systemClock, onProblem }
+  const log = new FleetLog(shared)
+  const publisher = new LogPublisher({
+    ...shared,
+    epochOf: (id) => sessions.epochOf(id),
+    mayWrite: (id) => sessions.mayWrite(id),
+    onFenced: () => undefined,
   })
-  onTestFinished(() => lost.close())
+  const lost = new LostHosts({
+    moves: {
+      async takeOver(session) {
+        await take()
+        taken.push(session)
+        return session.session
+      },
+      giveUp: () => Promise.resolve(),
+      settingsOf: () => ({}),
+      suspend: () => Promise.resolve({ ended: [], running: [] }),
+      release: () => undefined,
+    },
+    hosts,
+    directory: sessions,
+    publisher,
+    log,
+    own: () =>
+      Promise.resolve({ ...DETAILS, adapters: [...adapters], name: hosts.host, reachable: true, lastSeen: NOW }),
+    has: (id) => Promise.resolve(taken.some(({ session }) => session.id === id)),
+    onTaken: () => undefined,
+    onProblem,
+  })
+  onTestFinished(async () => {
+    await lost.close()
+    await publisher.close()
+    log.close()
+  })
   return { host, lost, taken, problems }
 }
+
+const NOW = '2026-11-23T00:00:00.000Z'
 
 async function ownerWith(
   url: string,

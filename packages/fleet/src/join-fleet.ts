@@ -120,7 +120,7 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
   const isReachable = (name: string): boolean => directory.isReachable(name)
   const calls = (opened.calls = new CountedCaller({ ...shared, isReachable }))
   const hosts = fleetHosts({ directory, own: details.now })
-  opened.answerer = new Answerer({ ...shared, own, onProblem })
+  opened.answerer = new Answerer({ ...shared, own, mayRun: (id) => sessions.mayRun(id), onProblem })
   opened.reported = new OwnSessions({
     sessions: own.sessions,
     directory: sessions,

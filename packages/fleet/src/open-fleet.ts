@@ -41,7 +41,7 @@ class JoiningFleet implements Fleet {
   constructor(options: OwnHost) {
     const { own, hosts } = options
     this.#options = options
-    this.services = switchedServices(own, () => this.#joined?.services ?? own)
+    this.services = switchedServices(own, () => this.#joined?.services)
     this.hosts = { list: () => (this.#joined?.hosts ?? hosts).list() }
   }
 

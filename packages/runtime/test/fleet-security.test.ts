@@ -51,7 +51,7 @@ test(
     const { id } = await a.sessions.spawn({ adapter: 'demo', cwd: a.home, prompt: 'hello' }, owner)
     await expect.poll(async () => (await b.sessions.list()).sessions.map((each) => each.id), patient).toEqual([id])
     await b.sessions.waitTurn(id, 1)
-  const { turn } = await b.sessions.prompt(id, { prompt: 'again' }, owner)
+    const { turn } = await b.sessions.prompt(id, { prompt: 'again' }, owner)
     expect(await b.sessions.waitTurn(id, turn)).toMatchObject({ reason: 'end_turn' })
     const other = await b.sessions.spawn({ adapter: 'demo', on: 'laptop' }, owner)
     await b.sessions.forget(other.id, owner)

@@ -130,11 +130,18 @@ test(
     const { id } = await a.sessions.spawn({ adapter: 'demo', cwd: a.home, prompt: 'hello' }, owner)
     await a.sessions.waitTurn(id, 1)
     expect(await names(a)).toEqual(['a'])
+    // It may be a session of a host that cannot be asked now.
+    await expect(a.sessions.get('s_ofanother')).rejects.toMatchObject({
+      code: 'host_unreachable',
+      parts: { data: { retryAfter: expect.any(Number) } },
+    })
     await nats.start()
     const b = await start('b')
     await sees(b, 'a', 'b')
     await expect.poll(async () => (await b.sessions.list()).sessions.map((each) => each.id), patient).toEqual([id])
     expect(await b.sessions.waitTurn(id, 1)).toEqual(await a.sessions.waitTurn(id, 1))
+    await sees(a, 'a', 'b')
+    await expect(a.sessions.get('s_ofanother')).rejects.toMatchObject({ code: 'session_not_found' })
   },
 )
 

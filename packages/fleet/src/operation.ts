@@ -1,11 +1,21 @@
 import { AgentprotoError, type Clock, ERRORS, fromProblem, parseJson } from '@agentproto/contracts'
-import { type AnswerFrame, type Ask, MAX_RESULT_BYTES, type Outcome, parseOutcome } from './call-frame.js'
+import {
+  type AnswerFrame,
+  type Ask,
+  KEEP_ALIVE_MS,
+  MAX_RESULT_BYTES,
+  type Outcome,
+  parseOutcome,
+} from './call-frame.js'
 import { type Exchange, type Exchanged, unreachable } from './exchange.js'
 
 /** A host that does not answer for this long is not waited for, in milliseconds. */
 const SILENT_MS = 15_000
 /** A host that nothing listens for is asked again for this long, in milliseconds: it may be connecting again, to another server. */
 const ABSENT_FOR_MS = 8_000
+
+/** A host of which only answers without a signature come has another key, after this time in milliseconds. */
+const FORGED_FOR_MS = KEEP_ALIVE_MS + 2_000
 
 /** What is asked of a host until its outcome is here. */
 export interface Operation {
@@ -124,10 +134,12 @@ class Attempt {
     // What nothing listened for was not begun.
     if (none !== 'absent') this.#unanswered.add(run)
     const now = this.#clock.now()
+    // A host that can sign has said within this time that it is there.
+    if (none === 'forged' && now - sentAt >= FORGED_FOR_MS) throw otherKey(host)
     const isSilent = now - this.#silentSince >= SILENT_MS
     const isAbsent = this.#absentSince !== undefined && now - this.#absentSince >= ABSENT_FOR_MS
     if (!isSilent && !isAbsent) return
-    throw none === 'forged' ? otherKey(host) : unreachable(host, 'The host does not answer')
+    throw unreachable(host, 'The host does not answer')
   }
 }
 

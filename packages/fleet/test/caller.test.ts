@@ -408,3 +408,16 @@ test(
     expect([...accepted.values()]).toEqual(ids.map(() => 15))
   },
 )
+
+test('17.7 a host with another key is not taken for one that does not answer', needs('nats-server'), async () => {
+  const { registry } = await memoryRegistry(scripted())
+  const server = await startNats()
+  const own = servicesOf(registry)
+  const other = await startHost(server, { name: 'a', own, key: new Uint8Array(32) })
+  const b = await startHost(server, { name: 'b', own })
+  await expect(b.caller.to('a').value('sessions.requests', ['s_1'])).rejects.toMatchObject({
+    code: 'unauthorized',
+    message: expect.stringContaining('the same fleet key on all hosts'),
+  })
+  expect(other.problems.join()).toContain('forged')
+})

@@ -204,3 +204,20 @@ test('17.4 a publisher whose server is frozen ends in time', needs('nats-server'
   expect(performance.now() - began).toBeLessThan(3_000)
   server.thaw()
 })
+
+test('17.4 a session with very much to publish does not hold up the others', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const host = await startLogHost([url])
+  const large = new LocalLog('s_large')
+  large.append(200_000)
+  const flood = host.publisher.publish('s_large', large.follow)
+  const small = Array.from({ length: 100 }, (_, at) => new LocalLog(`s_${at}`))
+  for (const log of small) {
+    log.append(2)
+    log.end()
+  }
+  const ends = small.map((log) => host.publisher.publish(log.sessionId, log.follow).done)
+  for (const end of await Promise.all(ends)) expect(end).toEqual({ type: 'complete', lastSeq: 2 })
+  expect(flood.behind).toBeGreaterThan(0)
+  await flood.close()
+})

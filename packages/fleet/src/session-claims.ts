@@ -1,4 +1,4 @@
-import { AgentprotoError, type Clock, type Session, type Timer } from '@agentproto/contracts'
+import { AgentprotoError, type Session } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
 import { Backoff } from './backoff.js'
 import { ABSENT, type Bucket, type Stored } from './bucket.js'
@@ -9,6 +9,7 @@ import type { SessionRecord } from './directory-records.js'
 import type { HostDirectory } from './host-directory.js'
 import { bounded, movable, OwnedSession } from './owned-session.js'
 import { parseSession } from './parse-record.js'
+import { Timers } from './timers.js'
 
 /** What becomes of the sessions of this host. */
 export interface ClaimEvents {
@@ -48,12 +49,11 @@ export class SessionClaims {
   isSuspended = false
   readonly #options: SessionClaimsOptions
   readonly #hosts: HostDirectory
-  readonly #clock: Clock
   readonly #own = new Map<string, OwnedSession>()
   readonly #queue = new Set<OwnedSession>()
   readonly #backoff: Backoff
   readonly #closing = new AbortController()
-  readonly #timers = new Set<Timer>()
+  readonly #timers: Timers
   /** Those that may move and were not yet read in this lease. */
   #unsettled: Set<OwnedSession> = new Set()
   #writes = 0
@@ -62,8 +62,8 @@ export class SessionClaims {
   constructor(options: SessionClaimsOptions) {
     this.#options = options
     this.#hosts = options.hosts
-    this.#clock = options.hosts.clock
-    this.#backoff = new Backoff(this.#clock)
+    this.#timers = new Timers(options.hosts.clock)
+    this.#backoff = new Backoff(options.hosts.clock)
   }
 
   /** As `SessionDirectory.keep`. */
@@ -138,7 +138,8 @@ export class SessionClaims {
     if (own === undefined) return
     if (record !== undefined && record.owner !== host && record.epoch > own.epoch)
       return void this.#fence(own, record.owner)
-    if (record?.owner === host || own.epoch === 0) return
+    const isKnown = record?.owner === host && own.term !== undefined
+    if (isKnown || own.epoch === 0) return
     own.mustRead = true
     this.#enqueue(own)
   }
@@ -160,7 +161,7 @@ export class SessionClaims {
   close(): void {
     this.#closing.abort()
     this.#queue.clear()
-    for (const timer of this.#timers) timer.cancel()
+    this.#timers.close()
     for (const own of this.#own.values()) own.settle({ type: 'closed' })
   }
 
@@ -203,7 +204,7 @@ export class SessionClaims {
     }
     this.#writes -= 1
     // A session that changes all the time is written some times a second.
-    this.#later(WRITE_MS, () => {
+    this.#timers.after(WRITE_MS, () => {
       own.isSaving = false
       if (this.#queue.has(own)) this.#work()
     })
@@ -244,12 +245,20 @@ export class SessionClaims {
     if (stored.revision === ABSENT) return true
     if (stored.value === undefined) return this.#fence(own, undefined)
     const record = parseSession(own.id, stored.value)
-    if (record === undefined)
-      throw new AgentprotoError('cluster_unavailable', `The record of ${own.id} is not a record`)
+    if (record === undefined) return this.#unreadable(own)
     if (record.owner !== this.#hosts.host) return this.#fence(own, record.owner)
     own.complete ??= record.complete
     own.stored(record, stored.revision)
     return true
+  }
+
+  /** Another host may have taken it before someone else wrote over its record: nothing is written until that is put right. */
+  #unreadable(own: OwnedSession): false {
+    own.term = undefined
+    this.#options.onProblem(
+      `The record of the session ${own.id} in the fleet is not a record. Its events are not published.`,
+    )
+    return false
   }
 
   /** A new session is not in the fleet: its write says if that is wrong. All others are read from the leader. */
@@ -306,14 +315,5 @@ export class SessionClaims {
 
   #movable(): readonly OwnedSession[] {
     return [...this.#own.values()].filter(({ isMovable }) => isMovable)
-  }
-
-  #later(ms: number, run: () => void): void {
-    if (this.#isClosed) return
-    const timer = this.#clock.after(ms, () => {
-      this.#timers.delete(timer)
-      run()
-    })
-    this.#timers.add(timer)
   }
 }

@@ -635,3 +635,34 @@ test('17.6 a host that is configured to have its sessions moved does so where it
   expect(await policyOf({ workspaceSlug: 'app', onHostLoss: 'wait' })).toBeUndefined()
   expect(await policyOf({ cwd: a.home })).toBeUndefined()
 })
+
+test('17.6 a session of which too many events are lost is refused, and a gap that lies about its place too', async () => {
+  const [a, b] = [await host({ hostId: 'a' }), await host({ hostId: 'b' })]
+  const { id } = await start(a.registry, 'cats')
+  await a.registry.waitTurn(id, 1)
+  const what = async (): Promise<LostSession> => lost(a.registry, id)
+  const gaps = [
+    { after: 0, first: 2_000_000_000 },
+    { after: 3, first: 9 },
+    { after: 0, first: 1 },
+    { after: 0, first: Number.NaN },
+  ]
+  for (const gap of gaps) {
+    const taking = b.registry.moves.takeOver({ ...(await what()), events: batches({ records: [], gap }) })
+    await expect(taking).rejects.toMatchObject({ code: 'invalid_request' })
+  }
+  const taking = b.registry.moves.takeOver({ ...(await what()), lastSeq: 2_000_000_000 })
+  await expect(taking).rejects.toMatchObject({ code: 'invalid_request' })
+  expect(await readdir(homeLayout(b.home).sessions)).toEqual([])
+})
+
+test('17.6 of two calls that take the same session over at once one is refused, and the session is whole', async () => {
+  const [a, b] = [await host({ hostId: 'a' }), await host({ hostId: 'b' })]
+  const { id } = await start(a.registry, 'cats')
+  await a.registry.waitTurn(id, 1)
+  const [one, two] = [await lost(a.registry, id), await lost(a.registry, id)]
+  const taken = await Promise.allSettled([b.registry.moves.takeOver(one), b.registry.moves.takeOver(two)])
+  expect(taken.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  const events = await allEvents(b.registry, id)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1))
+})

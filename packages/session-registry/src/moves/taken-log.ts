@@ -18,7 +18,7 @@ export interface TakenLogOptions {
 /** The largest event that is taken, in characters: one at the bound of a log fits with its envelope, however it was redacted. */
 const MAX_CHARS = 16 * 1024 * 1024
 /** How many events may be lost: each of them keeps its line. */
-export const MAX_LOST = 1_000_000
+const MAX_LOST = 1_000_000
 const BATCH = 512
 const BATCH_CHARS = 4 * 1024 * 1024
 

@@ -1,4 +1,4 @@
-import { type Clock, defined } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
 import type { Host, HostService } from '@agentproto/contracts/wire'
 import type { HostDetails } from './directory-records.js'
 import type { HostDirectory } from './host-directory.js'

@@ -1,6 +1,6 @@
-import { settlesWithin, toAgentprotoError } from '@agentproto/contracts'
+import { type Principal, settlesWithin, toAgentprotoError } from '@agentproto/contracts'
 import type { SessionMoves } from '@agentproto/contracts/agent'
-import type { HostService } from '@agentproto/contracts/wire'
+import type { HostService, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { Answerer } from './answerer.js'
 import { type Cluster, openCluster } from './cluster.js'
 import { CountedCaller } from './counted-caller.js'
@@ -63,7 +63,7 @@ export interface FleetFigures {
 export async function joinFleet(options: OwnHost): Promise<JoinedFleet> {
   const key = await readFleetKey(options.key)
   const cluster = await openCluster(options)
-  const opened: Opened = { cluster }
+  const opened: Opened = { cluster, fenced: 0 }
   try {
     return await join(options, opened, key)
   } catch (thrown) {
@@ -75,6 +75,8 @@ export async function joinFleet(options: OwnHost): Promise<JoinedFleet> {
 /** What is open so far. */
 interface Opened {
   readonly cluster: Cluster
+  /** Sessions that another host has taken over. */
+  fenced: number
   directory?: HostDirectory
   sessions?: SessionDirectory
   log?: FleetLog
@@ -86,28 +88,68 @@ interface Opened {
 }
 
 async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<JoinedFleet> {
-  const { own, host, moves, clock, onProblem } = options
+  const { own, host, clock, onProblem } = options
   const { cluster } = opened
-  let fenced = 0
   await openLogStream({ cluster, onProblem })
   const details = await OwnDetails.read({ ...options, lag: () => opened.publisher?.lag ?? 0 })
-  const directory = (opened.directory = await HostDirectory.join(cluster, {
-    ...options,
-    describe: details.forHeartbeat,
-  }))
-  const sessions = (opened.sessions = await SessionDirectory.open({
-    cluster,
+  const describe = details.forHeartbeat
+  const directory = (opened.directory = await HostDirectory.join(cluster, { ...options, describe }))
+  const sessions = (opened.sessions = await openSessions(options, opened, directory))
+  const log = (opened.log = new FleetLog({ cluster, clock, onProblem }))
+  const shared = { nats: cluster.nats, host, key, clock, maxPayload: cluster.maxPayload }
+  const isReachable = (name: string): boolean => directory.isReachable(name)
+  const calls = (opened.calls = new CountedCaller({ ...shared, isReachable }))
+  opened.answerer = new Answerer({ ...shared, own, mayRun: (id) => sessions.mayRun(id), onProblem })
+  const publisher = followOwn(options, opened, { directory, sessions, log, details })
+  const hosts = fleetHosts({ directory, own: details.now })
+  const view = fleetView(directory, sessions)
+  const place = async (request: SpawnAgentRequest, by: Principal): Promise<string> =>
+    request.on === undefined ? host : placeSession(request, await hosts.list(), by).name
+  return {
+    services: fleetServices({ host, own, view, calls, log, place }),
+    hosts,
+    get figures() {
+      const isJoined = directory.term !== undefined
+      return { lag: publisher.lag, isJoined, hosts: counted(directory), forwarded: calls.count, fenced: opened.fenced }
+    },
+    async close(withinMs) {
+      await settlesWithin(withinMs, finish(opened), clock)
+      await leave(opened)
+    },
+  }
+}
+
+function counted(directory: HostDirectory): FleetFigures['hosts'] {
+  const all = directory.hosts()
+  const reachable = all.filter(({ isReachable }) => isReachable).length
+  return { reachable, unreachable: all.length - reachable }
+}
+
+const openSessions = (options: OwnHost, opened: Opened, directory: HostDirectory): Promise<SessionDirectory> =>
+  SessionDirectory.open({
+    cluster: opened.cluster,
     hosts: directory,
-    onProblem,
+    onProblem: options.onProblem,
     onFenced(id, owner) {
-      fenced += 1
+      opened.fenced += 1
       opened.reported?.fence(id)
       void giveUp(options, id, owner)
     },
     onSuspended: () => void suspend(options, directory.times),
-    onReleased: () => moves.release(),
-  }))
-  const log = (opened.log = new FleetLog({ cluster, clock, onProblem }))
+    onReleased: () => options.moves.release(),
+  })
+
+interface Directories {
+  readonly directory: HostDirectory
+  readonly sessions: SessionDirectory
+  readonly log: FleetLog
+  readonly details: OwnDetails
+}
+
+/** Reports the sessions of this host to the fleet, and takes over those of lost hosts. */
+function followOwn(options: OwnHost, opened: Opened, { directory, sessions, log, details }: Directories): LogPublisher {
+  const { own, moves, clock, onProblem } = options
+  const { cluster } = opened
   const publisher = (opened.publisher = new LogPublisher({
     cluster,
     clock,
@@ -116,62 +158,18 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
     onFenced: (id) => opened.reported?.fence(id),
     onProblem,
   }))
-  const shared = { nats: cluster.nats, host, key, clock, maxPayload: cluster.maxPayload }
-  const isReachable = (name: string): boolean => directory.isReachable(name)
-  const calls = (opened.calls = new CountedCaller({ ...shared, isReachable }))
-  const hosts = fleetHosts({ directory, own: details.now })
-  opened.answerer = new Answerer({ ...shared, own, mayRun: (id) => sessions.mayRun(id), onProblem })
-  opened.reported = new OwnSessions({
-    sessions: own.sessions,
-    directory: sessions,
-    publisher,
-    log,
-    moves,
-    clock,
-    onProblem,
-  })
-  const { reported } = opened
+  const shared = { directory: sessions, publisher, log, moves, onProblem }
+  const reported = (opened.reported = new OwnSessions({ ...shared, sessions: own.sessions, clock }))
   // When the lease was lost in the meantime, sessions that were confirmed before must be read again: `onReleased` says when.
   void reported.confirmed.then(() => directory.term !== undefined && !sessions.isSuspended && moves.release())
   opened.lost = new LostHosts({
-    moves,
+    ...shared,
     hosts: directory,
-    directory: sessions,
-    publisher,
-    log,
     own: details.now,
     has: (id) => isHere(own, id),
     onTaken: (id) => reported.release(id),
-    onProblem,
   })
-  const services = fleetServices({
-    host,
-    own,
-    view: fleetView(directory, sessions),
-    calls,
-    log,
-    place: async (request, by) =>
-      request.on === undefined ? host : placeSession(request, await hosts.list(), by).name,
-  })
-  return {
-    services,
-    hosts,
-    get figures() {
-      const all = directory.hosts().map(({ isReachable: isHere }) => isHere)
-      const reachable = all.filter(Boolean).length
-      return {
-        lag: publisher.lag,
-        isJoined: directory.term !== undefined,
-        hosts: { reachable, unreachable: all.length - reachable },
-        forwarded: calls.count,
-        fenced,
-      }
-    },
-    async close(withinMs) {
-      await settlesWithin(withinMs, finish(opened), clock)
-      await leave(opened)
-    },
-  }
+  return publisher
 }
 
 /** Its agent must end here. @param owner Absent where it was deleted in the fleet */

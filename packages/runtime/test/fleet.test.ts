@@ -98,7 +98,7 @@ test(
   needs('nats-server'),
   async () => {
     const { start } = await world()
-    const a = await start('a', { cluster: { labels: { gpu: 'yes' } } })
+    await start('a', { cluster: { labels: { gpu: 'yes' } } })
     const b = await start('b')
     await sees(b, 'a', 'b')
     const spawn = (on?: string) => b.sessions.spawn({ adapter: 'demo', ...(on !== undefined && { on }) }, owner)

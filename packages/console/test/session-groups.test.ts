@@ -65,3 +65,15 @@ test('15.3 no session is hidden by a circle of parents', () => {
   ]
   expect(outline(groupsOf(all, 'workspace')).flat().toSorted()).toEqual(['a', 'b', 'c', 'one'])
 })
+
+test('17.8 sessions are in groups by host, and one whose host is away comes before those that are asleep', () => {
+  const sessions = [
+    session('a', { hostId: 'laptop', state: 'asleep' }),
+    session('b', { hostId: 'tower' }),
+    session('c', { hostId: 'laptop', state: 'unreachable' }),
+  ]
+  expect(outline(groupsOf(sessions, 'host'))).toEqual([
+    ['tower', 'b'],
+    ['laptop', 'c', 'a'],
+  ])
+})

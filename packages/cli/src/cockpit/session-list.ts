@@ -245,8 +245,8 @@ function statesOf(sessions: readonly Session[]): Counts['states'] {
   return states
 }
 
-const searchedText = ({ id, label, title, workspaceSlug, adapterSlug, state, worktree }: Session): string =>
-  oneLine([id, label, title, workspaceSlug, adapterSlug, state, worktree?.branch].join(' ')).toLowerCase()
+const searchedText = ({ id, label, title, workspaceSlug, adapterSlug, state, hostId, worktree }: Session): string =>
+  oneLine([id, label, title, workspaceSlug, adapterSlug, state, hostId, worktree?.branch].join(' ')).toLowerCase()
 
 function itemsOf(sessions: readonly Session[], grouping: Grouping): Item[] {
   if (grouping === 'none') return sessions.map((session) => ({ session }))

@@ -30,7 +30,7 @@ export function Sessions({ gateway }: { readonly gateway: Gateway }) {
         <input
           type="search"
           aria-label="Filter"
-          placeholder="Filter by label, agent, workspace, state"
+          placeholder="Filter by label, agent, workspace, host, state"
           value={words}
           onInput={({ currentTarget }) => setWords(currentTarget.value)}
         />
@@ -38,10 +38,13 @@ export function Sessions({ gateway }: { readonly gateway: Gateway }) {
           by{' '}
           <select
             value={by}
-            onChange={({ currentTarget: { value } }) => setBy(value === 'state' ? 'state' : 'workspace')}
+            onChange={({ currentTarget: { value } }) =>
+              setBy(value === 'state' || value === 'host' ? value : 'workspace')
+            }
           >
             <option value="workspace">workspace</option>
             <option value="state">state</option>
+            <option value="host">host</option>
           </select>
         </label>
         <label>
@@ -154,5 +157,5 @@ function found(sessions: readonly Session[], filter: string, withEnded: boolean)
     .filter((session) => words.every((word) => searchable(session).includes(word)))
 }
 
-const searchable = ({ id, label, title, state, adapterSlug, workspaceSlug }: Session): string =>
-  [id, label, title, state, adapterSlug, workspaceSlug].join(' ').toLowerCase()
+const searchable = ({ id, label, title, state, adapterSlug, workspaceSlug, hostId }: Session): string =>
+  [id, label, title, state, adapterSlug, workspaceSlug, hostId].join(' ').toLowerCase()

@@ -1,6 +1,8 @@
 import type { Session } from '@agentproto/client'
 
-export type Grouping = 'workspace' | 'state'
+export type Grouping = 'workspace' | 'state' | 'host'
+
+const MEMBER = { workspace: 'workspaceSlug', state: 'state', host: 'hostId' } as const
 
 export interface SessionGroup {
   readonly name: string
@@ -15,9 +17,7 @@ export interface SessionRow {
 
 /** Sessions in groups, in each those that wait for a person first; a session that an agent started is below that agent's. */
 export function groupsOf(sessions: readonly Session[], by: Grouping): readonly SessionGroup[] {
-  const groups = grouped(sessions.toSorted(byUrgency), ({ workspaceSlug, state }) =>
-    by === 'workspace' ? workspaceSlug : state,
-  )
+  const groups = grouped(sessions.toSorted(byUrgency), (session) => session[MEMBER[by]])
   return [...groups].map(([name, members]) => ({ name, rows: rowsOf(members) }))
 }
 

@@ -1,4 +1,4 @@
-import type { GatewayInfo } from '@agentproto/contracts/wire'
+import type { GatewayInfo, Host } from '@agentproto/contracts/wire'
 import type { Gateway } from '../gateway/gateway.js'
 import { Outside } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
@@ -13,14 +13,23 @@ export function GatewayFacts({ gateway }: { readonly gateway: Gateway }) {
   const health = useAnswer(() => client.health(), gateway.connection.value)
   const isAdmin = gateway.may('admin')
   const info = useAnswer(async () => (isAdmin ? client.gateway() : undefined), `${isAdmin} ${gateway.connection.value}`)
+  const hosts = useAnswer(() => client.hosts(), gateway.connection.value)
   const { ok, version } = health.value ?? {}
   return (
     <>
-      <Problem text={health.problem || info.problem} />
+      <Problem text={health.problem || info.problem || hosts.problem} />
       <dl class="facts">
         <dt>Gateway</dt>
         <dd>{version === undefined ? '' : `${ok === true ? 'works' : 'does not work'}, version ${version}`}</dd>
         {info.value === undefined ? null : <Details info={info.value} />}
+        <dt>Hosts</dt>
+        <dd>
+          {(hosts.value ?? []).map((host) => (
+            <div key={host.name}>
+              <Outside text={hostText(host)} />
+            </div>
+          ))}
+        </dd>
         <dt>You are</dt>
         <dd>
           <CallerText gateway={gateway} />
@@ -28,6 +37,13 @@ export function GatewayFacts({ gateway }: { readonly gateway: Gateway }) {
       </dl>
     </>
   )
+}
+
+/** What a host has, as far as it is known. */
+function hostText({ name, self, reachable, liveSessions, freeSessions, lag, lastSeen }: Host): string {
+  const seen = reachable ? '' : `, not heard from since ${new Date(lastSeen).toLocaleString()}`
+  const behind = lag === 0 ? '' : `, ${lag} events behind`
+  return `${name}${self === true ? ' (this one)' : ''}: ${liveSessions} live, ${freeSessions} free${behind}${seen}`
 }
 
 function Details({ info: { home, host, platform, node, startedAt, budgets } }: { readonly info: GatewayInfo }) {

@@ -235,12 +235,17 @@ class Follow {
   async #watch(messages: ConsumerMessages): Promise<void> {
     for await (const status of messages.status()) {
       if (this.#isStopped) return
-      // A message that was replaced while it waited is never sent, so that none may say that nothing is pending.
-      if (status.type === 'heartbeat' && status.lastConsumerSequence === this.#delivered) this.#list()
-      else if (status.type === 'heartbeat') this.#lose('a message is missing')
+      if (status.type === 'heartbeat') this.#onHeartbeat(status.lastConsumerSequence)
       else if (LOST.has(status.type)) this.#lose(status.type.replaceAll('_', ' '))
     }
     this.#lose('the subscription has ended')
+  }
+
+  /** A server sends one when it has nothing to send. It is read later than it came: messages may have come after it. */
+  #onHeartbeat(sent: number): void {
+    if (sent > this.#delivered) this.#lose('a message is missing')
+    // A message that was replaced while it waited is never sent, so that none may say that nothing is pending.
+    else this.#list()
   }
 
   #list(): void {

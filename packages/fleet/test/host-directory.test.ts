@@ -188,6 +188,24 @@ test('17.3 a host with the default lease keeps it while NATS elects another lead
   expect(hosts.term).toBe(term)
 })
 
+test(
+  '17.3 a process that is busy for a while does not take it for a loss of messages',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { hosts, cluster, problems } = await joinHost('a', [url])
+    const bucket = await new Kvm(cluster.nats).open(HOSTS_BUCKET)
+    const record = { ...hosts.get('a')?.record, host: 'other' }
+    for (let round = 0; round < 12; round++) {
+      const written = Array.from({ length: 20 }, (_, lag) => bucket.put('other', JSON.stringify({ ...record, lag })))
+      for (const until = performance.now() + 130; performance.now() < until;);
+      await Promise.all(written)
+    }
+    await expect.poll(() => hosts.get('other')?.record.lag).toBe(19)
+    expect(problems).toEqual([])
+  },
+)
+
 test('17.3 closing leaves no timer', needs('nats-server'), async () => {
   const { url } = await startNats()
   const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length

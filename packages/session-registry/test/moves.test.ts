@@ -617,7 +617,7 @@ test('17.6 a start that can never be moved to another host and asks for it is re
     await expect(starting).rejects.toThrow(what)
   }
   const parent = await a.registry.spawn({ adapter: 'fake', workspaceSlug: 'app', delegation: {} }, owner)
-  const agent = { type: 'session', name: 'agent', sessionId: parent.id } as const
+  const agent = { type: 'session', name: 'agent', sessionId: parent.id, delegates: true } as const
   await expect(a.registry.spawn({ adapter: 'fake', onHostLoss: 'move' }, agent)).rejects.toMatchObject({
     code: 'invalid_request',
   })

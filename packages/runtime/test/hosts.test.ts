@@ -49,10 +49,13 @@ test('17.2 sessions are listed by their host, and a start names the host that is
 })
 
 test('17.6 what happens to a session whose host is lost is stored with it', async () => {
-  const { gateway, spawn, call } = await servedGateway()
-  const moved = await spawn({ onHostLoss: 'move' })
-  const waits = await spawn({ onHostLoss: 'wait' })
-  expect((await gateway.sessions.get(moved.id)).onHostLoss).toBe('move')
-  expect(await gateway.sessions.get(waits.id)).not.toHaveProperty('onHostLoss')
-  expect((await call('POST /sessions/agent', { adapter: 'demo', onHostLoss: 'fly' })).status).toBe(400)
+  const { gateway, call } = await servedGateway()
+  const path = await realpath(await temporaryHome())
+  await call('POST /workspaces', { path, slug: 'shop' })
+  const start = (onHostLoss: string) =>
+    call('POST /sessions/agent', { adapter: 'demo', workspaceSlug: 'shop', onHostLoss })
+  const [moved, waits] = [await start('move'), await start('wait')]
+  expect((await gateway.sessions.get(String(moved.body['id']))).onHostLoss).toBe('move')
+  expect(await gateway.sessions.get(String(waits.body['id']))).not.toHaveProperty('onHostLoss')
+  expect((await start('fly')).status).toBe(400)
 })

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, Timer } from '@agentproto/contracts'
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { Admission, type Refused } from './admission.js'
+import { openCallService } from './call-service.js'
 import { type RefusalReason, type Reply, type RequestFrame, VALID_MS } from './call-frame.js'
 import type { SharedServices } from './places.js'
 import { PeerCalls } from './peer-calls.js'
 import { seal, SEAL_BYTES } from './signature.js'
-import { answerSubject, callSubject, isAnswerSubject } from './subjects.js'
+import { answerSubject, isAnswerSubject } from './subjects.js'
 
 /** Hosts that have something open here. */
 const MAX_PEERS = 1_024
@@ -30,29 +31,30 @@ export interface AnswererOptions {
   readonly onProblem: (problem: string) => void
 }
 
-/**
- * Answers the calls of other hosts with the services of this one. It is a plain subscription: the services API of NATS answers a
- * request once, so that it has no cancelling, no reading piece by piece and no sign of life, and it would list the hosts for every
- * client of the account.
- */
+type Received = Pick<Msg, 'data' | 'reply'>
+
+/** Answers the calls of other hosts with the services of this one. */
 export class Answerer {
   readonly #options: AnswererOptions
   readonly #run = randomBytes(9).toString('base64url')
   readonly #admission: Admission
   readonly #peers = new Map<string, PeerCalls>()
-  readonly #subscription: Subscription
+  #stop: () => void = () => undefined
   readonly #partBytes: number
   #refusals = 0
   #timer: Timer
 
-  constructor(options: AnswererOptions) {
+  private constructor(options: AnswererOptions) {
     this.#options = options
     this.#partBytes = options.maxPayload - SEAL_BYTES
     this.#admission = new Admission(options)
-    this.#subscription = options.nats.subscribe(callSubject(options.host), {
-      callback: (error, message) => (error === null ? this.#receive(message) : options.onProblem(error.message)),
-    })
     this.#timer = this.#sweepLater()
+  }
+
+  static async open(options: AnswererOptions): Promise<Answerer> {
+    const answerer = new Answerer(options)
+    answerer.#stop = await openCallService({ ...options, receive: (message) => answerer.#receive(message) })
+    return answerer
   }
 
   /** Readers that other hosts have open here. */
@@ -65,7 +67,7 @@ export class Answerer {
   /** Ends what other hosts read and wait for here. */
   close(): void {
     this.#timer.cancel()
-    if (!this.#options.nats.isClosed()) this.#subscription.unsubscribe()
+    this.#stop()
     for (const peer of this.#peers.values()) peer.close()
     this.#peers.clear()
   }
@@ -75,7 +77,7 @@ export class Answerer {
     this.#peers.get(host)?.close()
   }
 
-  #receive(message: Msg): void {
+  #receive(message: Received): void {
     const admitted = this.#admission.admit(message.data)
     if ('refused' in admitted) return this.#refuse(admitted, message)
     const { frame, body } = admitted
@@ -86,7 +88,7 @@ export class Answerer {
   }
 
   /** A host with a wrong clock learns the reason; what no host has signed gets an answer without a signature. */
-  #refuse({ refused, frame }: Refused, { reply }: Msg): void {
+  #refuse({ refused, frame }: Refused, { reply }: Received): void {
     this.#refusals += 1
     if (this.#refusals === 1) this.#options.onProblem(`A call of another host was refused: ${refused}`)
     if (this.#refusals > MAX_REFUSALS) return

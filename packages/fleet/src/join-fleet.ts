@@ -99,7 +99,7 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
   const shared = { nats: cluster.nats, host, key, clock, maxPayload: cluster.maxPayload }
   const isReachable = (name: string): boolean => directory.isReachable(name)
   const calls = (opened.calls = new CountedCaller({ ...shared, isReachable }))
-  opened.answerer = new Answerer({ ...shared, own, mayRun: (id) => sessions.mayRun(id), onProblem })
+  opened.answerer = await Answerer.open({ ...shared, own, mayRun: (id) => sessions.mayRun(id), onProblem })
   const publisher = followOwn(options, opened, { directory, sessions, log, details })
   const hosts = fleetHosts({ directory, own: details.now })
   const view = fleetView(directory, sessions)

@@ -285,7 +285,7 @@ class Registry implements SessionRegistry {
 
   async #delete(session: SessionActor): Promise<void> {
     const last = session.snapshot()
-    await session.log.close()
+    await session.log.remove()
     this.#sessions.delete(session)
     this.#ledger.forget(session.id)
     await this.#saver.forget(session)

@@ -1,7 +1,25 @@
+import { readdirSync } from 'node:fs'
 import { systemClock } from '@agentproto/contracts'
-import { MemoryEventStore } from '@agentproto/session-registry'
+import { FileEventStore, MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { EventLog } from '../src/log/event-log.js'
+import { temporaryHome } from './fixtures/test-registry.js'
+
+test('17.4 a reader of a log that is removed comes to its end, and does not create the log again', async () => {
+  const directory = await temporaryHome()
+  const store = new FileEventStore({ directory })
+  const observer = { effective: () => undefined, flushed: () => undefined, closed: () => undefined }
+  const about = { sessionId: 's_00000001', clock: systemClock, lastSeq: 0, isOver: () => true, onIdle: () => undefined }
+  const log = new EventLog({ ...about, store, observer })
+  await log.append(title('one'))
+  const [behind, waiting] = [await log.follow(0), await log.follow(1)]
+  const next = waiting.next()
+  await log.remove()
+  await store.delete('s_00000001')
+  expect([await behind.next(), await next]).toEqual([undefined, undefined])
+  expect(await log.read(0, 10)).toEqual({ records: [] })
+  expect(readdirSync(directory)).toEqual([])
+})
 
 function memoryLog(effective: () => void = () => undefined): EventLog {
   return new EventLog({

@@ -70,7 +70,7 @@ export async function startGateway(
   const view = fleetView(hosts, sessions)
   const shared = { nats: cluster.nats, host, key: KEY, clock, maxPayload: cluster.maxPayload }
   const own = servicesOf(registry)
-  const answerer = new Answerer({ ...shared, own, onProblem })
+  const answerer = await Answerer.open({ ...shared, own, onProblem })
   const calls = new Caller({ ...shared, isReachable: view.isReachable })
   const services = fleetServices({ host, own, view, calls, log, ...(place && { place }) })
   // It ends with its gateway.

@@ -4,7 +4,8 @@ import type { EventReader } from '@agentproto/contracts/wire'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { onTestFinished } from 'vitest'
 import { FleetLog } from '../../src/fleet-log.js'
-import { LogPublisher, type LogPublisherOptions } from '../../src/log-publisher.js'
+import { LogPublisher } from '../../src/log-publisher.js'
+import type { LogPublisherOptions } from '../../src/log-publisher-options.js'
 import { openLogStream } from '../../src/log-stream.js'
 
 interface HostOptions {

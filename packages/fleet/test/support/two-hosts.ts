@@ -51,7 +51,7 @@ export async function startHost(server: Pick<NatsServer, 'url'>, options: HostOp
   const problems: string[] = []
   const maxPayload = nats.info?.max_payload ?? 0
   const shared = { nats, host: name, key, clock, maxPayload }
-  const answerer = new Answerer({
+  const answerer = await Answerer.open({
     ...shared,
     own,
     onProblem: (problem) => void problems.push(problem),

@@ -69,6 +69,7 @@ export class EventLog {
   #timer: Timer | undefined
   #stamp = { ms: 0, iso: '' }
   #isSealed = false
+  #isGone = false
 
   constructor(options: EventLogOptions) {
     this.#options = options
@@ -78,7 +79,7 @@ export class EventLog {
 
   /** The last stored event. */
   get lastSeq(): number {
-    return this.#lastSeq
+    return this.#isGone ? 0 : this.#lastSeq
   }
 
   get isOpen(): boolean {
@@ -135,6 +136,7 @@ export class EventLog {
   async read(after: number, limit: number): Promise<EventBatch> {
     if (this.#log === undefined) await this.open()
     else this.#closeLater()
+    if (this.#isGone) return { records: [] }
     if (after > this.#lastSeq) return { records: [], gap: { after, first: this.#lastSeq + 1 } }
     if (after === this.#lastSeq || this.#log === undefined) return { records: [] }
     const from = after + 1 - (this.#newest[0]?.seq ?? Infinity)
@@ -163,6 +165,7 @@ export class EventLog {
   }
 
   async open(): Promise<void> {
+    if (this.#isGone) return
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined
       throw toAgentprotoError(error, 'storage_failed')
@@ -190,6 +193,14 @@ export class EventLog {
     this.#log = undefined
     this.#newest = []
     await log?.close()
+  }
+
+  /** Its session is being deleted: it is closed for good, and its readers come to their end. One of them would create it again. */
+  async remove(): Promise<void> {
+    this.seal()
+    this.#isGone = true
+    this.#wakeup.wake()
+    await this.close()
   }
 
   async #open(): Promise<void> {

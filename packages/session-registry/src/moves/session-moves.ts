@@ -140,7 +140,7 @@ export class Moves implements SessionMoves {
     ledger.forget(id)
     // What of it was not saved yet must not replace the other record later.
     await saver.forget(former)
-    await former.log.close()
+    await former.log.remove()
     sessions.put(former.stored())
     return true
   }

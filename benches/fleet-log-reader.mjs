@@ -1,12 +1,13 @@
 // Another host: reads logs from the fleet, and checks that each event comes once and in order.
 import { once } from 'node:events'
 import { systemClock } from '@agentproto/contracts'
-import { FleetLog } from '@agentproto/fleet'
+import { FleetLog, StoredSignatures } from '@agentproto/fleet'
 import { connect } from '@nats-io/transport-node'
 
 const { urls, ids } = JSON.parse(process.argv[2])
 const nats = await connect({ servers: urls })
-const log = new FleetLog({ cluster: { nats }, clock: systemClock, onProblem: (problem) => console.error(problem) })
+const cluster = { nats, signatures: new StoredSignatures(new Uint8Array(32)) }
+const log = new FleetLog({ cluster, clock: systemClock, onProblem: (problem) => console.error(problem) })
 process.send('ready')
 await once(process, 'message')
 const counts = await Promise.all(ids.map((id) => readAll(log.follow(id, 0))))

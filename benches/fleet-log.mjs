@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { systemClock } from '@agentproto/contracts'
-import { LogPublisher, openLogStream } from '@agentproto/fleet'
+import { LogPublisher, openLogStream, StoredSignatures } from '@agentproto/fleet'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { now } from './measure.mjs'
@@ -13,6 +13,7 @@ import { k, row } from './table.mjs'
 
 /** A log that grows while a message is on its way is read in batches of at most 1 024 events. */
 const BATCH = 1_000
+const KEY = new Uint8Array(32)
 
 export async function fleetLog({ home, events }) {
   await mkdir(home, { recursive: true })
@@ -39,7 +40,7 @@ export async function fleetLog({ home, events }) {
 
 async function published(nats, urls, { events, sessions }) {
   const problems = []
-  const cluster = { nats, replicas: 3, maxPayload: nats.info.max_payload }
+  const cluster = { nats, replicas: 3, maxPayload: nats.info.max_payload, signatures: new StoredSignatures(KEY) }
   const options = { cluster, clock: systemClock, onProblem: (problem) => problems.push(problem) }
   await openLogStream(options)
   const publisher = new LogPublisher({ ...options, epochOf: () => 1, mayWrite: () => true, onFenced: () => undefined })

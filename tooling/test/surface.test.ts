@@ -171,8 +171,9 @@ test('what each package exports', () => {
       FleetLog FleetLogOptions FleetOptions FleetServices FleetServicesOptions FleetView Follow HostCalls
       HostDetails HostDirectory HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes
       LogLimits LogOfAll LogPublisher LogPublisherOptions LogStreamOptions OwnHost Publication
-      PublicationEnd SessionDirectory SessionDirectoryOptions SessionRecord SharedServices createFleetKey
-      examineCluster fleetServices fleetView openCluster openFleet openLogStream readFleetKey
+      PublicationEnd SessionDirectory SessionDirectoryOptions SessionRecord SharedServices StoredHeaders
+      StoredSignatures Unsigned createFleetKey examineCluster fleetServices fleetView openCluster
+      openFleet openLogStream readFleetKey
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

@@ -1,7 +1,7 @@
 import type { Clock } from '@agentproto/contracts'
 import { AckPolicy, type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
 import { createInbox, nanos, type NatsConnection } from '@nats-io/transport-node'
-import { type Bucket, isRemoval } from './bucket.js'
+import { type Bucket, isStoredAgain } from './bucket.js'
 import { Backoff } from './backoff.js'
 
 export interface CopyOptions<T> {
@@ -16,6 +16,8 @@ export interface CopyOptions<T> {
   readonly parse: (key: string, value: Uint8Array) => T | undefined
   /** After each change of the copy; the record is absent when its key was removed. */
   readonly onChange: (key: string, record: T | undefined, heard: Heard) => void
+  /** Somebody else than a gateway has written to a key: the copy keeps what it has. */
+  readonly onForged?: (key: string) => void
   readonly onProblem: (problem: string) => void
 }
 
@@ -30,7 +32,13 @@ export interface Heard {
 
 interface Entry extends Heard {
   readonly listing: number
+  /** The revision of the record. */
+  readonly signed: number
 }
+
+const MAX_PROBLEMS = 100
+
+const nameOf = (key: string): string => key.slice(0, 80)
 
 /**
  * A copy of a bucket that follows its changes. After each loss of contact the whole bucket is listed again, so that nothing
@@ -48,6 +56,7 @@ export class BucketCopy<T> {
   readonly #closing = new AbortController()
   #follow: Follow | undefined
   #lastProblem: string | undefined
+  #problems = 0
   #becomeReady: () => void = () => {}
 
   constructor(options: CopyOptions<T>) {
@@ -122,14 +131,36 @@ export class BucketCopy<T> {
   }
 
   #read(message: JsMsg, isListed: boolean): void {
-    const { bucket, parse, onProblem } = this.#options
+    const { bucket, parse } = this.#options
     const key = bucket.keyOf(message.subject)
     const heard = { revision: message.seq, isListed, storedAt: Math.floor(message.info.timestampNanos / 1e6) }
-    if (isRemoval(message.headers)) return this.#apply(key, undefined, heard)
-    const record = parse(key, message.data)
+    const { value, isForged, replaced } = bucket.stored(message)
+    if (isForged || isStoredAgain({ ...heard, replaced }, this.#lastSigned(key))) return this.#forged(key, heard)
+    if (value === undefined) return this.#apply(key, undefined, heard)
+    const record = parse(key, value)
     if (record === undefined)
-      onProblem(`${bucket.stream} has something for ${key.slice(0, 80)} that is not a record; it is ignored.`)
+      this.#report(`${bucket.stream} has something for ${nameOf(key)} that is not a record; it is ignored.`)
     this.#apply(key, record, heard)
+  }
+
+  #lastSigned(key: string): number {
+    return this.#entries.get(key)?.signed ?? 0
+  }
+
+  #forged(key: string, heard: Heard): void {
+    const { bucket, onForged } = this.#options
+    this.#report(
+      `${bucket.stream} has something for ${nameOf(key)} that no gateway of the fleet has written; it is ignored.`,
+    )
+    const known = this.#entries.get(key)
+    if (known !== undefined) this.#entries.set(key, { ...heard, listing: this.#listing, signed: known.signed })
+    onForged?.(key)
+  }
+
+  /** What another client of the account can do a million times is said some times. */
+  #report(problem: string): void {
+    this.#problems += 1
+    if (this.#problems <= MAX_PROBLEMS) this.#options.onProblem(problem)
   }
 
   #apply(key: string, record: T | undefined, heard: Heard): void {
@@ -137,7 +168,7 @@ export class BucketCopy<T> {
     if (known?.listing === this.#listing && known.revision >= heard.revision) return
     if (record === undefined) return this.#remove(key, heard)
     if (known === undefined && this.#entries.size >= this.#options.maxKeys) return this.#leaveOut(key)
-    this.#entries.set(key, { ...heard, listing: this.#listing })
+    this.#entries.set(key, { ...heard, listing: this.#listing, signed: heard.revision })
     if (known?.revision === heard.revision && known.storedAt === heard.storedAt) return
     this.#records.set(key, record)
     this.#options.onChange(key, record, heard)
@@ -150,8 +181,8 @@ export class BucketCopy<T> {
   }
 
   #leaveOut(key: string): void {
-    const { bucket, maxKeys, onProblem } = this.#options
-    onProblem(`${bucket.stream} has more than ${maxKeys} keys; ${key} is left out.`)
+    const { bucket, maxKeys } = this.#options
+    this.#report(`${bucket.stream} has more than ${maxKeys} keys; ${nameOf(key)} is left out.`)
   }
 
   /** What was not listed is gone. */

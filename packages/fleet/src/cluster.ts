@@ -2,8 +2,10 @@ import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import { connect, errors, type NatsConnection, type Status } from '@nats-io/transport-node'
 import { clusterLogin } from './cluster-login.js'
+import { readFleetKey } from './fleet-key.js'
 import type { FleetOptions } from './fleet-options.js'
 import { leaseOf } from './lease.js'
+import { StoredSignatures } from './stored-signature.js'
 import { SESSIONS_BUCKET } from './subjects.js'
 
 /** The connection of this gateway to the NATS servers of its fleet. */
@@ -13,6 +15,8 @@ export interface Cluster {
   readonly replicas: 1 | 3
   /** The largest message, in bytes. */
   readonly maxPayload: number
+  /** Of all that the gateways of the fleet store. */
+  readonly signatures: StoredSignatures
   /** Ends the connection, its reconnects and its timers. */
   close(): Promise<void>
 }
@@ -30,12 +34,13 @@ const RECONNECT_MS = 250
  * `cluster_unsupported` when JetStream, its version or a right is missing
  */
 export async function openCluster(options: FleetOptions): Promise<Cluster> {
+  const signatures = new StoredSignatures(await readFleetKey(options.key))
   const nats = await connected(options)
   try {
     assertVersion(nats)
     const replicas = await replicasOf(nats, options.onProblem)
     void reportStatus(nats, options.onProblem)
-    return { nats, replicas, maxPayload: nats.info?.max_payload ?? 0, close: () => nats.close() }
+    return { nats, replicas, maxPayload: nats.info?.max_payload ?? 0, signatures, close: () => nats.close() }
   } catch (thrown) {
     await nats.close()
     throw clusterError(thrown)

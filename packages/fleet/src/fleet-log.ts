@@ -9,7 +9,7 @@ import { type LogEnd, LogTail } from './log-tail.js'
 import { LOG_STREAM, logSubject } from './subjects.js'
 
 export interface FleetLogOptions {
-  readonly cluster: Pick<Cluster, 'nats'>
+  readonly cluster: Pick<Cluster, 'nats' | 'signatures'>
   readonly clock: Clock
   /** Called with problems that are no call's error, such as a message that is refused. */
   readonly onProblem: (problem: string) => void
@@ -30,7 +30,7 @@ export class FleetLog {
 
   constructor(options: FleetLogOptions) {
     this.#options = options
-    this.#tail = new LogTail(options.cluster.nats)
+    this.#tail = new LogTail(options.cluster)
     this.#disconnects = new Disconnects(options.cluster.nats)
   }
 
@@ -83,6 +83,7 @@ export class FleetLog {
     const { cluster, clock } = this.#options
     const reader = new LogReader({
       nats: cluster.nats,
+      signatures: cluster.signatures,
       disconnects: this.#disconnects,
       clock,
       tail: this.#tail,

@@ -194,6 +194,8 @@ export class HostDirectory {
   }
 
   #isCertain = true
+  /** Whether the last that was read of this host is not of a gateway. */
+  #isForged = false
 
   async #renew(): Promise<void> {
     // What a process that was frozen sees first.
@@ -208,13 +210,18 @@ export class HostDirectory {
     const sent = momentOf(this.clock)
     const record: HostRecord = { ...this.#options.describe(), host: this.host, run: this.#run, term }
     const revision = await this.#bucket.write(this.host, record, this.#revision)
-    // Someone else wrote it: the next heartbeat reads what.
-    if (revision === undefined) return this.#lose()
+    if (revision === undefined) return this.#overtaken(term, held)
     this.#revision = revision
     this.#copy.written(this.host, record, revision)
     // A lease that ended in the meantime is not given back by a late answer.
     if (this.#term === held) this.#held(term, sent)
     else this.#isCertain = false
+  }
+
+  /** Someone else wrote it. What no gateway has written is written over, while the lease lasts. */
+  async #overtaken(term: string, held: string | undefined): Promise<void> {
+    await this.#readOwn()
+    if (held !== undefined && this.#term === term && this.#isForged && !this.#isClosed) await this.#write(term)
   }
 
   #held(term: string, sent: Moment): void {
@@ -253,11 +260,14 @@ export class HostDirectory {
   async #readOwn(): Promise<void> {
     const stored = await this.#bucket.read(this.host)
     this.#revision = stored?.revision ?? ABSENT
+    this.#isForged = stored?.isForged === true
     const record = heartbeatIn(this.host, stored)
     const isOwn = record?.run === this.#run
     if (record === undefined || isOwn) this.#stranger = undefined
     else this.#meet(record, this.#revision)
-    if (this.#term !== undefined && !(isOwn && record.term === this.#term)) this.#lose()
+    // While the lease lasts no host may evict this one, so that nothing that matters was written over.
+    const isHeld = this.#isForged ? this.#lease.term === this.#term : isOwn && record.term === this.#term
+    if (this.#term !== undefined && !isHeld) this.#lose()
     this.#isCertain = true
   }
 

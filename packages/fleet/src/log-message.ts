@@ -1,5 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import { headers, type MsgHdrs } from '@nats-io/transport-node'
+import type { StoredHeaders, StoredSignatures } from './stored-signature.js'
 
 /**
  * What one message of the fleet's log says: about the events with the numbers `first` to `last`, or none if `first` is
@@ -69,7 +70,9 @@ export const lastWhole = ({ kind, first, last, part, body }: LogMessage): number
  * Reads a stored message strictly: other clients of the NATS account can write to the subject, too.
  * @throws `storage_corrupt` for anything that no publisher of ours stores
  */
-export function parseLogMessage(all: MsgHdrs | undefined, body: Uint8Array): LogMessage {
+export function parseLogMessage(stored: StoredHeaders, signatures: StoredSignatures): LogMessage {
+  const { headers: all, body } = stored
+  if (!signatures.isSigned(stored)) throw refused('a message that a gateway of the fleet has signed', 'another one')
   const kind = KINDS.find((known) => known === all?.get(KIND))
   if (all === undefined || kind === undefined) throw refused('a known kind', all?.get(KIND) ?? 'no headers')
   const epoch = numberIn(all, EPOCH, 1)

@@ -3,7 +3,7 @@ import type { EventReader } from '@agentproto/contracts/wire'
 import type { Cluster } from './cluster.js'
 
 export interface LogPublisherOptions {
-  readonly cluster: Pick<Cluster, 'nats' | 'maxPayload'>
+  readonly cluster: Pick<Cluster, 'nats' | 'maxPayload' | 'signatures'>
   readonly clock: Clock
   /** With which epoch this host owns a session; undefined if it does not. */
   readonly epochOf: (sessionId: string) => number | undefined

@@ -2,20 +2,13 @@ import { AgentprotoError, settlesWithin } from '@agentproto/contracts'
 import { jetstream } from '@nats-io/jetstream'
 import { Backoff } from './backoff.js'
 import { clusterError } from './cluster.js'
-import { headersOf, HEADER_BYTES, lastWhole, messageId } from './log-message.js'
+import { HEADER_BYTES, lastWhole } from './log-message.js'
 import type { Follow, LogPublisherOptions } from './log-publisher-options.js'
 import { LogTail } from './log-tail.js'
 import { PublishSlots } from './publish-slots.js'
-import {
-  isConflict,
-  ownerMarker,
-  PUBLISH_MS,
-  type Publication,
-  type Publishing,
-  SessionPublication,
-} from './publication.js'
+import { isConflict, ownerMarker, type Publication, type Publishing, SessionPublication } from './publication.js'
 import { Reachable } from './reachable.js'
-import { logSubject } from './subjects.js'
+import { storeMessage } from './store-message.js'
 
 /** A message has at most this much of a log, so that a reader gets it soon and a slow one holds few bytes. */
 const MESSAGE_BYTES = 256 * 1024
@@ -43,7 +36,8 @@ export class LogPublisher {
     this.#publishing = {
       ...options,
       jetstream: jetstream(cluster.nats),
-      tail: new LogTail(cluster.nats),
+      signatures: cluster.signatures,
+      tail: new LogTail(cluster),
       slots: new PublishSlots(SLOTS),
       reachable: new Reachable(cluster.nats, clock, this.#closing.signal),
       maxBytes: Math.min(MESSAGE_BYTES, cluster.maxPayload - HEADER_BYTES),
@@ -79,26 +73,22 @@ export class LogPublisher {
    * @throws `cluster_unavailable`; `session_live` when a still later owner was faster
    */
   async takeOver(sessionId: string, epoch: number): Promise<number> {
-    const { tail, jetstream: stream, clock } = this.#publishing
+    const { tail, clock } = this.#publishing
     const backoff = new Backoff(clock)
     while (!this.#closing.signal.aborted) {
       const found = await tail.last(sessionId).catch(rethrow)
-      if (found !== undefined && found.message.epoch > epoch)
+      const { message: last, streamSeq: after } = found ?? { streamSeq: 0 }
+      if (last !== undefined && last.epoch > epoch)
         throw new AgentprotoError('session_live', 'Another host took the session over', {
           expected: `epoch ${epoch}`,
-          given: found.message.epoch,
+          given: last.epoch,
         })
-      const lastSeq = found === undefined ? 0 : lastWhole(found.message)
-      if (found?.message.epoch === epoch) return lastSeq
-      const marker = ownerMarker(epoch, lastSeq)
-      const stored = await stream
-        .publish(logSubject(sessionId), marker.body, {
-          headers: headersOf(marker),
-          msgID: messageId(sessionId, marker),
-          expect: { lastSubjectSequence: found?.streamSeq ?? 0 },
-          timeout: PUBLISH_MS,
-        })
-        .catch((error: unknown) => (isConflict(error) ? undefined : rethrow(error)))
+      const lastSeq = last === undefined ? 0 : lastWhole(last)
+      if (last?.epoch === epoch) return lastSeq
+      const message = ownerMarker(epoch, lastSeq)
+      const stored = await storeMessage(this.#publishing, { sessionId, message, after }).catch((error: unknown) =>
+        isConflict(error) ? undefined : rethrow(error),
+      )
       if (stored !== undefined && !stored.duplicate) return lastSeq
       // The earlier owner was faster.
       await backoff.wait(this.#closing.signal)

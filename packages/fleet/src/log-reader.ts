@@ -10,11 +10,13 @@ import { isDenied } from './is-denied.js'
 import { LogAssembler } from './log-assembler.js'
 import { parseLogMessage } from './log-message.js'
 import type { LogTail } from './log-tail.js'
+import type { StoredSignatures } from './stored-signature.js'
 import { SubjectReader } from './subject-reader.js'
 import { until } from './until.js'
 
 export interface LogReaderOptions {
   readonly nats: NatsConnection
+  readonly signatures: StoredSignatures
   readonly disconnects: Disconnects
   readonly clock: Clock
   readonly tail: LogTail
@@ -111,7 +113,8 @@ export class LogReader implements EventReader {
     if (stored.seq <= this.#streamSeq) return
     this.#streamSeq = stored.seq
     try {
-      const message = parseLogMessage(stored.headers, stored.data)
+      const { subject, headers, data } = stored
+      const message = parseLogMessage({ subject, headers, body: data }, this.#options.signatures)
       this.#ready.push(...this.#assembler.take(message))
       // More after it: the session was resumed.
       this.#ended = message.kind === 'end' && stored.info.pending === 0

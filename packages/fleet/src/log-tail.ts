@@ -1,6 +1,6 @@
 import { defined } from '@agentproto/contracts'
 import { type JetStreamManager, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
-import type { NatsConnection } from '@nats-io/transport-node'
+import type { Cluster } from './cluster.js'
 import { lastWhole, type LogMessage, parseLogMessage } from './log-message.js'
 import { LOG_STREAM, logSubject } from './subjects.js'
 
@@ -19,32 +19,34 @@ export interface LogEnd {
 
 /** Looks up single messages of a session's log. */
 export class LogTail {
-  readonly #nats: NatsConnection
+  readonly #cluster: Pick<Cluster, 'nats' | 'signatures'>
   #manager: Promise<JetStreamManager> | undefined
 
-  constructor(nats: NatsConnection) {
-    this.#nats = nats
+  constructor(cluster: Pick<Cluster, 'nats' | 'signatures'>) {
+    this.#cluster = cluster
   }
 
   /**
-   * The last message, as the leader of the stream has it; undefined if there is none.
-   * @throws `storage_corrupt` if it is not one of a gateway; errors of NATS
+   * The place of the last message, and the last one of a gateway, as the leader of the stream has them; undefined if there is none.
+   * @throws errors of NATS
    */
-  async last(sessionId: string): Promise<StoredMessage | undefined> {
-    const end = await this.#end(sessionId)
-    return end === null ? undefined : { streamSeq: end.seq, message: parseLogMessage(end.header, end.data) }
+  async last(sessionId: string): Promise<LogEnd | undefined> {
+    const end = await this.end(sessionId)
+    if (end === undefined || end.message !== undefined) return end
+    return { ...end, ...defined({ message: await this.#lastBefore(sessionId, end.streamSeq) }) }
   }
 
-  /** Like {@link last}, without the message if that is not one of a gateway. */
+  /** Like {@link last}, without the message if the last one is not one of a gateway. */
   async end(sessionId: string): Promise<LogEnd | undefined> {
-    const end = await this.#end(sessionId)
-    return end === null ? undefined : { streamSeq: end.seq, ...defined({ message: readable(end.header, end.data) }) }
+    const { streams } = await this.#open()
+    const end = await streams.getMessage(LOG_STREAM, { last_by_subj: logSubject(sessionId) })
+    return end === null ? undefined : { streamSeq: end.seq, ...defined({ message: this.#readable(end) }) }
   }
 
   /** Number of the last event that is wholly stored; 0 for none. */
   async lastSeq(sessionId: string): Promise<number> {
     const found = await this.last(sessionId)
-    return found === undefined ? 0 : lastWhole(found.message)
+    return found?.message === undefined ? 0 : lastWhole(found.message)
   }
 
   /**
@@ -76,28 +78,44 @@ export class LogTail {
     for (let seq = from; seq <= to;) {
       const found = await direct.getMessage(LOG_STREAM, { seq, next_by_subj: logSubject(sessionId) })
       if (found === null || found.seq > to) return undefined
-      const message = readable(found.header, found.data)
+      const message = this.#readable(found, true)
       if (message !== undefined) return { streamSeq: found.seq, message }
       seq = found.seq + 1
     }
     return undefined
   }
 
-  async #end(sessionId: string): Promise<StoredMsg | null> {
-    const { streams } = await this.#open()
-    return streams.getMessage(LOG_STREAM, { last_by_subj: logSubject(sessionId) })
+  /** Another client has written after the last message of a gateway: looks back further and further. */
+  async #lastBefore(sessionId: string, streamSeq: number): Promise<LogMessage | undefined> {
+    for (let to = streamSeq - 1, count = 16; to > 0; to -= count, count *= 2) {
+      const last = await this.#lastWithin(sessionId, Math.max(1, to - count + 1), to)
+      if (last !== undefined) return last
+    }
+    return undefined
+  }
+
+  async #lastWithin(sessionId: string, from: number, to: number): Promise<LogMessage | undefined> {
+    let last: LogMessage | undefined
+    for (let seq = from; seq <= to;) {
+      const found = await this.#next(sessionId, seq, to)
+      if (found === undefined) break
+      last = found.message
+      seq = found.streamSeq + 1
+    }
+    return last
+  }
+
+  /** Undefined for what no gateway of the fleet has stored. */
+  #readable({ subject, header, data }: StoredMsg, isDirect = false): LogMessage | undefined {
+    try {
+      return parseLogMessage({ subject, headers: header, body: data, isDirect }, this.#cluster.signatures)
+    } catch {
+      return undefined
+    }
   }
 
   #open(): Promise<JetStreamManager> {
-    this.#manager ??= jetstreamManager(this.#nats, { checkAPI: false })
+    this.#manager ??= jetstreamManager(this.#cluster.nats, { checkAPI: false })
     return this.#manager
-  }
-}
-
-const readable = (...stored: Parameters<typeof parseLogMessage>): LogMessage | undefined => {
-  try {
-    return parseLogMessage(...stored)
-  } catch {
-    return undefined
   }
 }

@@ -13,6 +13,8 @@ export class OwnedSession {
   /** 0 until the fleet has a record of it. */
   epoch = 0
   revision = ABSENT
+  /** The last revision that a gateway of the fleet has written, as far as is known. */
+  signed = ABSENT
   /** The term of the lease in which the record was last read or written: it is this host's own in that term. */
   term: string | undefined
   complete: number | undefined
@@ -54,9 +56,16 @@ export class OwnedSession {
   stored(record: SessionRecord, revision: number): void {
     this.epoch = Math.max(this.epoch, record.epoch)
     this.revision = revision
+    this.signed = revision
     this.isMovable = movable(record.session) || movable(this.session)
     this.settings ??= record.settings
     this.#stored = content(record)
+  }
+
+  /** Somebody else than a gateway has written over the record: as if there were none. @returns true */
+  overwritten(): true {
+    this.#stored = ''
+    return true
   }
 
   /** Whether the record says what it should, apart from the term. */

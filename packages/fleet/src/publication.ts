@@ -6,12 +6,13 @@ import { Backoff } from './backoff.js'
 import { clusterError } from './cluster.js'
 import { isDenied } from './is-denied.js'
 import { messagesOf, type Splitting } from './log-batch.js'
-import { headersOf, HEADER_BYTES, lastWhole, type LogMessage, messageId, NO_BODY } from './log-message.js'
+import { HEADER_BYTES, lastWhole, type LogMessage, NO_BODY } from './log-message.js'
 import type { Follow, LogPublisherOptions } from './log-publisher-options.js'
-import type { LogTail, StoredMessage } from './log-tail.js'
+import type { LogEnd, LogTail } from './log-tail.js'
 import type { PublishSlots } from './publish-slots.js'
 import type { Reachable } from './reachable.js'
-import { logSubject } from './subjects.js'
+import type { StoredSignatures } from './stored-signature.js'
+import { storeMessage } from './store-message.js'
 
 /** Why a log is not published any more. */
 export type PublicationEnd =
@@ -35,6 +36,7 @@ export interface Publication {
 /** What the publications of a host share. */
 export interface Publishing extends Omit<LogPublisherOptions, 'cluster'> {
   readonly jetstream: JetStreamClient
+  readonly signatures: StoredSignatures
   readonly tail: LogTail
   readonly slots: PublishSlots
   readonly reachable: Reachable
@@ -47,8 +49,6 @@ export interface Publishing extends Omit<LogPublisherOptions, 'cluster'> {
   readonly onProgress: () => void
 }
 
-/** How long the answer to one message is waited for. */
-export const PUBLISH_MS = 5_000
 /** Servers elect a leader in less. */
 const LONG_MS = 15_000
 /** So often somebody else wrote first before it is said. */
@@ -198,7 +198,8 @@ export class SessionPublication implements Publication {
     while (!this.#closing.signal.aborted) {
       try {
         const found = await slots.run(0, () => tail.last(this.#sessionId))
-        if (found !== undefined && found.message.epoch > epoch) return this.#fenced(found.message.epoch)
+        const stored = found?.message?.epoch ?? 0
+        if (stored > epoch) return this.#fenced(stored)
         return placeOf(found, this.#published)
       } catch (error) {
         if (isAgentprotoError(error)) throw error
@@ -227,11 +228,10 @@ export class SessionPublication implements Publication {
     // In one step with the publish: between them the lease could end.
     if (!this.#shared.mayWrite(this.#sessionId)) return undefined
     try {
-      const { seq, duplicate } = await this.#shared.jetstream.publish(logSubject(this.#sessionId), message.body, {
-        headers: headersOf(message),
-        msgID: messageId(this.#sessionId, message),
-        expect: { lastSubjectSequence: place.streamSeq },
-        timeout: PUBLISH_MS,
+      const { seq, duplicate } = await storeMessage(this.#shared, {
+        sessionId: this.#sessionId,
+        message,
+        after: place.streamSeq,
       })
       // A duplicate may be one that retention has removed: only the log itself says what it has.
       if (duplicate) return this.#conflict()
@@ -290,9 +290,9 @@ export class SessionPublication implements Publication {
   }
 }
 
-const placeOf = (found: StoredMessage | undefined, published: number): Place =>
-  found === undefined
-    ? { streamSeq: 0, lastSeq: published }
+const placeOf = (found: LogEnd | undefined, published: number): Place =>
+  found?.message === undefined
+    ? { streamSeq: found?.streamSeq ?? 0, lastSeq: published }
     : { streamSeq: found.streamSeq, lastSeq: lastWhole(found.message), message: found.message }
 
 /** The event of which the log ends with a part, if that is ours: it goes on there. */

@@ -1,7 +1,7 @@
 import { AgentprotoError, type Session } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
 import { Backoff } from './backoff.js'
-import { ABSENT, type Bucket, type Stored } from './bucket.js'
+import { ABSENT, type Bucket, isStoredAgain, NEVER_STORED, type Stored } from './bucket.js'
 import type { BucketCopy } from './bucket-copy.js'
 import { closed, epochOf } from './claim-outcome.js'
 import { clusterError } from './cluster.js'
@@ -241,6 +241,7 @@ export class SessionClaims {
     if (this.#own.get(own.id) !== own) return false
     own.revision = stored.revision
     own.mustRead = false
+    if (stored.isForged === true || isStoredAgain(stored, own.signed)) return own.overwritten()
     // The bucket is empty when its server lost what it had: then the record is written again, with the epoch that it had.
     if (stored.revision === ABSENT) return true
     if (stored.value === undefined) return this.#fence(own, undefined)
@@ -268,7 +269,7 @@ export class SessionClaims {
       !own.mustRead &&
       this.#options.copy.isCurrent &&
       this.#options.copy.records.get(own.id) === undefined
-    return isNew ? { revision: ABSENT } : ((await this.#options.bucket.read(own.id)) ?? { revision: ABSENT })
+    return isNew ? NEVER_STORED : ((await this.#options.bucket.read(own.id)) ?? NEVER_STORED)
   }
 
   /** @returns false when the record is another one than was thought */

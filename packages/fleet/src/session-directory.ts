@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { AgentprotoError, type Session } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
 import type { Reader } from '@agentproto/contracts/wire'
-import { ABSENT, Bucket, type Stored } from './bucket.js'
+import { Bucket, NEVER_STORED, type Stored } from './bucket.js'
 import { BucketCopy } from './bucket-copy.js'
 import { notTaken } from './claim-outcome.js'
 import { type Cluster, clusterError } from './cluster.js'
@@ -54,6 +54,7 @@ export class SessionDirectory {
       maxKeys: MAX_SESSIONS,
       parse: parseSession,
       onChange: (id, record) => this.#seen(id, record),
+      onForged: (id) => this.#claims.seen(id, undefined),
       onProblem,
     })
     this.#claims = new SessionClaims({ ...options, bucket, copy: this.#copy })
@@ -187,9 +188,9 @@ export class SessionDirectory {
   async forget(id: string): Promise<void> {
     this.#claims.drop(id)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { value, revision } = await this.#read(id)
-      if (value === undefined) return
-      const owner = parseSession(id, value)?.owner
+      const { value, revision, isForged } = await this.#read(id)
+      if (value === undefined && isForged !== true) return
+      const owner = (value === undefined ? this.get(id) : parseSession(id, value))?.owner
       if (owner !== this.#hosts.host) throw notTaken(id, `it is the session of ${owner ?? 'an unknown host'}`, owner)
       const removed = await this.#tried(() => this.#bucket.remove(id, revision))
       if (removed !== undefined) return this.#copy.written(id, undefined, removed)
@@ -230,7 +231,7 @@ export class SessionDirectory {
   }
 
   async #read(id: string): Promise<Stored> {
-    return (await this.#tried(() => this.#bucket.read(id))) ?? { revision: ABSENT }
+    return (await this.#tried(() => this.#bucket.read(id))) ?? NEVER_STORED
   }
 
   async #tried<T>(call: () => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
+import { keyFile } from './support/fleet-options.ts'
 import { startNats } from './support/nats-servers.ts'
 import { testSession } from './support/test-host.ts'
 
@@ -46,7 +47,7 @@ interface HostProcess {
 }
 
 function startHost(name: string, url: string, session?: string): HostProcess {
-  const child = spawnHost([name, url, '400', ...(session === undefined ? [] : [session])])
+  const child = spawnHost([name, url, keyFile(), '400', ...(session === undefined ? [] : [session])])
   const lines: Record<string, unknown>[] = []
   createInterface(child.stdout).on('line', (line) => void lines.push(JSON.parse(line) as Record<string, unknown>))
   onTestFinished(async () => {

@@ -2,7 +2,9 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test, vi } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
+import { ABSENT, Bucket } from '../src/bucket.ts'
 import { HOSTS_BUCKET } from '../src/subjects.ts'
+import { lastOf, storeAgain, storeSigned } from './support/stored.ts'
 import { startNats, startNatsCluster } from './support/nats-servers.ts'
 import { FreezableClock, joinHost } from './support/test-host.ts'
 
@@ -151,13 +153,45 @@ test(
 test('17.3 what is not a heartbeat is ignored, and said', needs('nats-server'), async () => {
   const { url } = await startNats()
   const { hosts, cluster, problems } = await joinHost('a', [url])
-  const bucket = await new Kvm(cluster.nats).open(HOSTS_BUCKET)
-  for (const [key, value] of Object.entries(CRAFTED)) await bucket.put(key, value)
-  await bucket.put('good', JSON.stringify({ ...hosts.get('a')?.record, host: 'good' }))
+  const store = (key: string, body: string): Promise<unknown> =>
+    storeSigned(cluster.nats, { stream: `KV_${HOSTS_BUCKET}`, subject: `$KV.${HOSTS_BUCKET}.${key}`, body })
+  for (const [key, value] of Object.entries(CRAFTED)) await store(key, value)
+  await store('good', JSON.stringify({ ...hosts.get('a')?.record, host: 'good' }))
   await expect.poll(() => hosts.get('good')).toBeDefined()
   expect(hosts.hosts().map(({ record }) => record.host)).toEqual(['a', 'good'])
   expect(problems.filter((problem) => problem.includes('not a record'))).toHaveLength(Object.keys(CRAFTED).length)
 })
+
+test(
+  '17.R2 a client without the key of the fleet cannot end a lease, evict a host, or show one that is not there',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const [a, b] = [await joinHost('a', [url]), await joinHost('b', [url])]
+    const { term } = a.hosts
+    const record = a.hosts.get('a')?.record
+    const bucket = await new Kvm(b.cluster.nats).open(HOSTS_BUCKET)
+    await bucket.put('ghost', JSON.stringify({ ...record, host: 'ghost' }))
+    await bucket.put('__proto__', JSON.stringify({ ...record, host: '__proto__' }))
+    const before = await lastOf(b.cluster.nats, `KV_${HOSTS_BUCKET}`, `$KV.${HOSTS_BUCKET}.a`)
+    const writes = [
+      () => bucket.put('a', 'x'),
+      () => bucket.put('a', JSON.stringify({ host: 'a', evictedBy: 'b', lapsed: true })),
+      () => bucket.put('a', JSON.stringify({ ...record, run: 'another', term: 'another' })),
+      () => bucket.delete('a'),
+      () => storeAgain(b.cluster.nats, before),
+    ]
+    for (const write of writes) {
+      await write()
+      const { revision = 0 } = (await bucket.get('a')) ?? {}
+      await expect.poll(async () => (await bucket.get('a'))?.revision ?? 0).toBeGreaterThan(revision)
+      expect(a.hosts.term).toBe(term)
+      expect(b.hosts.isReachable('a')).toBe(true)
+    }
+    expect(a.suspended).toEqual([])
+    expect(b.hosts.hosts().map((host) => host.record.host)).toEqual(['a', 'b'])
+  },
+)
 
 const CRAFTED = {
   text: 'hello',
@@ -194,14 +228,19 @@ test(
   async () => {
     const { url } = await startNats()
     const { hosts, cluster, problems } = await joinHost('a', [url])
-    const bucket = await new Kvm(cluster.nats).open(HOSTS_BUCKET)
-    const record = { ...hosts.get('a')?.record, host: 'other' }
-    for (let round = 0; round < 12; round++) {
-      const written = Array.from({ length: 20 }, (_, lag) => bucket.put('other', JSON.stringify({ ...record, lag })))
+    const ttlMs = hosts.times.forgottenMs
+    const bucket = await Bucket.open(cluster, { name: HOSTS_BUCKET, ttlMs, onProblem: () => {} })
+    const record = hosts.get('a')?.record
+    let revisions: readonly (number | undefined)[] = Array.from({ length: 20 }, () => ABSENT)
+    for (let lag = 0; lag < 12; lag++) {
+      const written = revisions.map((revision = ABSENT, at) => {
+        const host = `other${at}`
+        return bucket.write(host, { ...record, host, lag }, revision)
+      })
       for (const until = performance.now() + 130; performance.now() < until;);
-      await Promise.all(written)
+      revisions = await Promise.all(written)
     }
-    await expect.poll(() => hosts.get('other')?.record.lag).toBe(19)
+    await expect.poll(() => hosts.get('other19')?.record.lag).toBe(11)
     expect(problems).toEqual([])
   },
 )

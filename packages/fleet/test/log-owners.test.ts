@@ -4,9 +4,10 @@ import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { headersOf, type LogMessage, NO_BODY } from '../src/log-message.js'
 import { linesOf } from '../src/log-records.js'
-import { logSubject } from '../src/subjects.js'
+import { LOG_STREAM, logSubject } from '../src/subjects.js'
 import { type LogHost, readAll, readSome, startLogHost } from './support/fleet-hosts.ts'
 import { LocalLog } from './support/local-log.ts'
+import { lastOf, storeAgain, storeSigned } from './support/stored.ts'
 import { startNats } from './support/nats-servers.ts'
 
 test('17.3 an owner whose session was taken over stores nothing more and is fenced', needs('nats-server'), async () => {
@@ -158,38 +159,66 @@ test('17.7 crafted messages of another client are refused, and readers go on', n
   expect(await host.log.read('s_1', 0, 10)).toEqual({ records: local.records })
 })
 
-test(
-  '17.7 a crafted message at the end of a log stops its publication, and nothing else',
-  needs('nats-server'),
-  async () => {
-    const { url } = await startNats()
-    const host = await startLogHost([url])
-    const [local, other] = [logOf(3), logOf(3, 's_2')]
-    const publication = host.publisher.publish('s_1', local.follow)
-    host.publisher.publish('s_2', other.follow)
-    await host.publisher.drain(10_000)
-    await jetstream(host.nats).publish(logSubject('s_1'), 'crafted')
-    local.append(1)
-    expect(await publication.done).toMatchObject({ type: 'stopped', problem: { code: 'storage_corrupt' } })
-    other.append(1)
-    await host.publisher.drain(10_000)
-    expect(await host.log.lastSeq('s_2')).toBe(4)
-    expect(await host.log.read('s_1', 0, 10)).toEqual({ records: local.records.slice(0, 3) })
-  },
-)
+test('17.R1 crafted messages at the end of a log do not stop its publication', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const host = await startLogHost([url])
+  const [local, other] = [logOf(3), logOf(3, 's_2')]
+  const publication = host.publisher.publish('s_1', local.follow)
+  host.publisher.publish('s_2', other.follow)
+  await host.publisher.drain(10_000)
+  for (let n = 0; n < 40; n += 1) await jetstream(host.nats).publish(logSubject('s_1'), 'crafted')
+  expect(await host.log.lastSeq('s_1')).toBe(3)
+  local.append(1)
+  local.end()
+  expect(await publication.done).toEqual({ type: 'complete', lastSeq: 4 })
+  expect(await host.log.read('s_1', 0, 10)).toEqual({ records: local.records })
+  expect(await readAll(host.log.follow('s_1', 0))).toEqual(local.records)
+  expect(await host.log.lastSeq('s_2')).toBe(3)
+})
 
 test('17.7 messages of an owner that has lost the session are refused', needs('nats-server'), async () => {
   const { url } = await startNats()
   const host = await startLogHost([url], { epochOf: () => 2 })
   await store(host, { kind: 'events', epoch: 1, first: 1, last: 2, body: linesOf(logOf(2).records) })
   await host.publisher.takeOver('s_1', 2)
-  // The server refuses them; here a client of the account stores one without the expected sequence.
+  // The server refuses them; here one is stored after the other owner's.
   await store(host, { kind: 'events', epoch: 1, first: 3, last: 4, body: linesOf(logOf(4).records.slice(2)) })
   await store(host, { kind: 'events', epoch: 2, first: 3, last: 3, body: linesOf(logOf(3).records.slice(2)) })
   await store(host, { kind: 'end', epoch: 2, first: 4, last: 3, body: NO_BODY })
   expect(await readAll(host.log.follow('s_1', 0))).toEqual(logOf(3).records)
   expect(host.problems).toEqual([expect.stringContaining('an owner that has lost the session')])
 })
+
+test(
+  '17.R1 a client without the key of the fleet cannot forge events, or end or take a log',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const host = await startLogHost([url])
+    const local = logOf(3)
+    const publication = host.publisher.publish('s_1', local.follow)
+    await host.publisher.drain(10_000)
+    const first = await lastOf(host.nats, LOG_STREAM, logSubject('s_1'))
+    const forged: readonly LogMessage[] = [
+      { kind: 'events', epoch: 1, first: 4, last: 4, body: linesOf(logOf(4).records.slice(3)) },
+      { kind: 'gap', epoch: 1, first: 4, last: 1_000_000, body: NO_BODY },
+      { kind: 'end', epoch: 1, first: 4, last: 3, body: NO_BODY },
+      { kind: 'owner', epoch: 2, first: 4, last: 3, body: NO_BODY },
+    ]
+    const client = jetstream(host.nats)
+    for (const message of forged) await client.publish(logSubject('s_1'), message.body, { headers: headersOf(message) })
+    // One of the owner, for a log that it is not of, with another header, and once more.
+    await client.publish(logSubject('s_1'), first.body, { headers: first.headers }).catch(() => undefined)
+    await client.publish(logSubject('s_2'), first.body, { headers: first.headers }).catch(() => undefined)
+    await storeAgain(host.nats, first)
+    local.append(1, () => 'true')
+    local.end()
+    expect(await publication.done).toEqual({ type: 'complete', lastSeq: 4 })
+    expect(await readAll(host.log.follow('s_1', 0))).toEqual(local.records)
+    expect(host.fenced).toEqual([])
+    expect(await host.log.read('s_2', 0, 10)).toEqual({ records: [] })
+  },
+)
 
 test('17.7 parts without end are not collected', needs('nats-server'), async () => {
   const { url } = await startNats()
@@ -219,9 +248,14 @@ const part = (bytes: Buffer, from: number, to: number): LogMessage => ({
   body: bytes.subarray(from, to),
 })
 
-/** Any client of the account can do this. */
+/** As a gateway that errs. */
 const store = (host: LogHost, message: LogMessage): Promise<unknown> =>
-  jetstream(host.nats).publish(logSubject('s_1'), message.body, { headers: headersOf(message) })
+  storeSigned(host.nats, {
+    stream: LOG_STREAM,
+    subject: logSubject('s_1'),
+    headers: headersOf(message),
+    body: message.body,
+  })
 
 function logOf(count: number, sessionId = 's_1'): LocalLog {
   const log = new LocalLog(sessionId)

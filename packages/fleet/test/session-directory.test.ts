@@ -3,6 +3,7 @@ import { Kvm } from '@nats-io/kv'
 import { expect, test, vi } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { SESSIONS_BUCKET } from '../src/subjects.ts'
+import { lastOf, storeAgain, storeSigned } from './support/stored.ts'
 import { startNats, startNatsCluster } from './support/nats-servers.ts'
 import { FreezableClock, joinHost, type TestHost, testSession } from './support/test-host.ts'
 
@@ -239,33 +240,47 @@ test('17.3 what is not a session record is ignored', needs('nats-server'), async
   const { url } = await startNats()
   const [a] = await hostsOf(url, 'a')
   await a.sessions.claim(testSession('s1'))
-  const bucket = await new Kvm(a.cluster.nats).open(SESSIONS_BUCKET)
   const record = a.sessions.get('s1')
-  await bucket.put('s2', 'hello')
-  await bucket.put('s3', JSON.stringify(record))
-  await bucket.put('s4', JSON.stringify({ ...record, epoch: -1, session: testSession('s4') }))
-  await bucket.put('s5', JSON.stringify({ ...record, session: testSession('s5') }))
+  await store(a, 's2', 'hello')
+  await store(a, 's3', JSON.stringify(record))
+  await store(a, 's4', JSON.stringify({ ...record, epoch: -1, session: testSession('s4') }))
+  await store(a, 's5', JSON.stringify({ ...record, session: testSession('s5') }))
   await expect.poll(() => a.sessions.get('s5')).toBeDefined()
   expect([...a.sessions.all()].map(({ session }) => session.id)).toEqual(['s1', 's5'])
 })
 
 test(
-  '17.3 a session whose record someone else has written over is not written, until its record is back',
+  '17.R3 a client without the key of the fleet cannot take, move, end or show a session: its host writes the record again',
   needs('nats-server'),
   async () => {
     const { url } = await startNats()
-    const [a] = await hostsOf(url, 'a')
+    const [a, b] = await hostsOf(url, 'a', 'b')
     await a.sessions.claim(testSession('s1', { onHostLoss: 'move' }))
-    const record = a.sessions.get('s1')
-    const bucket = await new Kvm(a.cluster.nats).open(SESSIONS_BUCKET)
-    await bucket.put('s1', 'hello')
-    await expect.poll(() => a.sessions.mayWrite('s1')).toBe(false)
-    expect(a.sessions.mayRun('s1')).toBe(false)
-    expect(a.fenced).toEqual([])
-    await expect.poll(() => a.problems.join()).toContain('The record of the session s1')
-    await bucket.put('s1', JSON.stringify(record))
-    await expect.poll(() => a.sessions.mayWrite('s1')).toBe(true)
-    expect(a.sessions.epochOf('s1')).toBe(1)
+    const early = await lastOf(b.cluster.nats, STREAM, `$KV.${SESSIONS_BUCKET}.s1`)
+    await a.sessions.claim(testSession('s1', { onHostLoss: 'move', lastSeq: 7 }))
+    await expect.poll(() => b.sessions.get('s1')?.session.lastSeq).toBe(7)
+    const record = b.sessions.get('s1')
+    const bucket = await new Kvm(b.cluster.nats).open(SESSIONS_BUCKET)
+    await bucket.put('s2', JSON.stringify({ ...record, session: testSession('s2') }))
+    await bucket.put('__proto__', JSON.stringify({ ...record, session: testSession('__proto__') }))
+    const writes = [
+      () => bucket.put('s1', 'hello'),
+      () => bucket.put('s1', JSON.stringify({ ...record, owner: 'b', epoch: 9 })),
+      () => bucket.put('s1', JSON.stringify({ ...record, epoch: Number.MAX_SAFE_INTEGER })),
+      () => bucket.put('s1', JSON.stringify({ ...record, owner: 'nowhere', epoch: 2 })),
+      () => bucket.delete('s1'),
+      () => storeAgain(b.cluster.nats, early),
+    ]
+    for (const write of writes) {
+      await write()
+      const forged = await revisionOf(b, 's1')
+      await expect.poll(() => revisionOf(b, 's1')).toBeGreaterThan(forged)
+      await expect.poll(() => a.sessions.mayWrite('s1')).toBe(true)
+      expect(b.sessions.get('s1')).toMatchObject({ owner: 'a', epoch: 1, session: { lastSeq: 7 } })
+    }
+    expect([...b.sessions.all()].map(({ session }) => session.id)).toEqual(['s1'])
+    expect([...a.fenced, ...b.fenced]).toEqual([])
+    await expect(b.sessions.takeOver('s2')).rejects.toMatchObject({ code: 'session_not_found' })
   },
 )
 
@@ -322,6 +337,12 @@ async function twoWithFrozen(
   await expect.poll(() => b.sessions.isReachable(session.id)).toBe(true)
   return { clock, a, b }
 }
+
+const STREAM = `KV_${SESSIONS_BUCKET}`
+
+/** As a gateway that errs. */
+const store = ({ cluster }: TestHost, id: string, body: string): Promise<unknown> =>
+  storeSigned(cluster.nats, { stream: STREAM, subject: `$KV.${SESSIONS_BUCKET}.${id}`, body })
 
 async function revisionOf({ cluster }: TestHost, id: string): Promise<number> {
   const bucket = await new Kvm(cluster.nats).open(SESSIONS_BUCKET, { allow_direct: false })

@@ -7,6 +7,11 @@ import { FleetLog } from '../../src/fleet-log.js'
 import { LogPublisher } from '../../src/log-publisher.js'
 import type { LogPublisherOptions } from '../../src/log-publisher-options.js'
 import { openLogStream } from '../../src/log-stream.js'
+import { StoredSignatures } from '../../src/stored-signature.js'
+import { FLEET_KEY } from './fleet-options.js'
+
+/** Of all gateways of the fleet. */
+export const SIGNATURES = new StoredSignatures(FLEET_KEY)
 
 interface HostOptions {
   readonly replicas?: 1 | 3
@@ -39,7 +44,7 @@ export async function startLogHost(
   const problems: string[] = []
   const fenced: [string, number][] = []
   const onProblem = (problem: string): number => problems.push(problem)
-  const cluster = { nats, replicas, maxPayload: nats.info?.max_payload ?? 0 }
+  const cluster = { nats, replicas, maxPayload: nats.info?.max_payload ?? 0, signatures: SIGNATURES }
   await openLogStream({ cluster, onProblem })
   const publisher = new LogPublisher({
     cluster,

@@ -1,13 +1,13 @@
-// A gateway as the directory sees it, in a process of its own that can be frozen. Its arguments are a host name, a server, a
-// lease and a session; it writes each moment at which it believes that the session is its own, and the epoch.
+// A gateway as the directory sees it, in a process of its own that can be frozen. Its arguments are a host name, a server, the
+// key file, a lease and a session; it writes each moment at which it believes that the session is its own, and the epoch.
 import { systemClock } from '@agentproto/contracts'
 import { HostDirectory, openCluster, SessionDirectory } from '../../dist/index.js'
 
-const [host, server, leaseMs, session] = process.argv.slice(2)
+const [host, server, key, leaseMs, session] = process.argv.slice(2)
 const options = {
   servers: [server],
   host,
-  key: '/nonexistent',
+  key,
   leaseMs: Number(leaseMs),
   clock: systemClock,
   onProblem: () => {},

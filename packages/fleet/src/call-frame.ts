@@ -69,7 +69,6 @@ export const requestSchema = z.discriminatedUnion('kind', [
   z.strictObject({ ...request, kind: z.literal('alive') }),
 ])
 export type RequestFrame = z.output<typeof requestSchema>
-export type RequestKind = RequestFrame['kind']
 
 type WithoutEnvelope<F> = F extends unknown ? Omit<F, keyof typeof request> : never
 /** What is asked, without the envelope, which each message gets of its own. */

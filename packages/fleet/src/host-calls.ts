@@ -1,7 +1,7 @@
 import type { Principal } from '@agentproto/contracts'
 import type { Reader } from '@agentproto/contracts/wire'
 import type { Outcome } from './call-frame.js'
-import { type ArgsOf, type ReaderName, READERS, type ResultOf, type ValueName, VALUES } from './methods.js'
+import { type ArgsOf, type ReaderName, readerMethod, type ResultOf, type ValueName, valueMethod } from './methods.js'
 import { invalidAnswer } from './operation.js'
 import type { CarriedName } from './places.js'
 import type { RemoteReader } from './remote-reader.js'
@@ -38,13 +38,13 @@ export class HostCalls {
   async value<K extends ValueName>(name: K, args: ArgsOf<K>, options: CallOptions = {}): Promise<ResultOf<K>> {
     const outcome = await this.#line.run({ name, args, ...options })
     const value = 'value' in outcome ? outcome.value : undefined
-    if (VALUES[name].result(value)) return value
+    if (valueMethod(name).result(value)) return value
     throw invalidAnswer(this.#host)
   }
 
   /** Opens a reader at the host, which is closed there too when this host is not heard from. */
   async reader<K extends ReaderName>(name: K, args: ArgsOf<K>): Promise<Reader<ResultOf<K>>> {
-    const { item } = READERS[name]
+    const { item } = readerMethod(name)
     const host = this.#host
     const reader = await this.#line.open({ name, args })
     return {

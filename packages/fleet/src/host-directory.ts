@@ -305,7 +305,7 @@ interface Sighted {
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** @throws `invalid_request` */
-export function hostName({ host }: Pick<FleetOptions, 'host'>): string {
+function hostName({ host }: Pick<FleetOptions, 'host'>): string {
   const name = host ?? hostname().split('.')[0]?.toLowerCase() ?? ''
   if (HOST_NAME.test(name)) return name
   throw new AgentprotoError('invalid_request', 'The host name cannot be used in a fleet', {

@@ -17,7 +17,7 @@ export interface LeaseTimes {
   readonly forgottenMs: number
 }
 
-export const DEFAULT_LEASE_MS = 10_000
+const DEFAULT_LEASE_MS = 10_000
 const MIN_LEASE_MS = 100
 const MAX_LEASE_MS = 3_600_000
 

@@ -234,5 +234,8 @@ export type ResultOf<K extends CarriedName> = Methods[K] extends { readonly resu
 export type ValueName = NameOf<'value'>
 export type ReaderName = NameOf<'reader'>
 
-export const VALUES: { readonly [K in ValueName]: ValueMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
-export const READERS: { readonly [K in ReaderName]: ReaderMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
+const VALUES: { readonly [K in ValueName]: ValueMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
+const READERS: { readonly [K in ReaderName]: ReaderMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
+
+export const valueMethod = <K extends ValueName>(name: K): ValueMethod<ArgsOf<K>, ResultOf<K>> => VALUES[name]
+export const readerMethod = <K extends ReaderName>(name: K): ReaderMethod<ArgsOf<K>, ResultOf<K>> => READERS[name]

@@ -109,7 +109,7 @@ const SCOPES_OF: ReadonlyMap<string, Exclude<Operation['scope'], 'open'> | undef
 )
 
 /** The session that a first argument names: its id, or what has it. */
-export function sessionOf(given: unknown): string | undefined {
+function sessionOf(given: unknown): string | undefined {
   if (typeof given === 'string') return given
   if (typeof given !== 'object' || given === null) return undefined
   if ('sessionId' in given && typeof given.sessionId === 'string') return given.sessionId

@@ -10,7 +10,7 @@ const MAC_AT = 1
 const LENGTH_AT = MAC_AT + MAC_BYTES
 const HEAD_AT = LENGTH_AT + 4
 /** Of a head; what is long is in the body. */
-export const MAX_HEAD_BYTES = 16 * 1024
+const MAX_HEAD_BYTES = 16 * 1024
 
 export interface SealedMessage {
   readonly head: Json

@@ -27,7 +27,7 @@ test('17.8 the tools of NATS list each host as a service, with its calls', needs
     .client({ strategy: 'count', maxMessages: 2, maxWait: 5_000 })
     .stats('agentproto'))
     stats.push([each.metadata?.['host'], each.endpoints?.map((endpoint) => endpoint.num_requests)])
-  expect(stats.toSorted()).toEqual([
+  expect(stats.toSorted((a, b) => String(a[0]).localeCompare(String(b[0])))).toEqual([
     ['laptop', [0]],
     ['tower', [1]],
   ])

@@ -114,13 +114,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   await forgetEarlier(earlier, registry, { ...parts, settings })
   const close = (options?: CloseOptions): Promise<void> =>
     closeInOrder([() => registry.close(options), () => hooks?.close()])
-  let hooked: SessionService = registry
-  try {
-    hooked = (await hooks?.wrap(registry)) ?? registry
-  } catch (error) {
-    await close().catch(() => undefined)
-    throw error
-  }
+  const hooked = await hookedOrClosed(registry, hooks, close)
   return {
     // The audit is outermost: what a hook denies is recorded as well.
     sessions: audit.wrap('sessions', hooked),
@@ -131,5 +125,19 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     changes: audit.wrap('changes', registry.changes),
     moves: registry.moves,
     close,
+  }
+}
+
+/** With the hooks around it; what is open is closed where they cannot be. */
+async function hookedOrClosed(
+  sessions: SessionService,
+  hooks: Hooks | undefined,
+  close: () => Promise<void>,
+): Promise<SessionService> {
+  try {
+    return (await hooks?.wrap(sessions)) ?? sessions
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
   }
 }

@@ -11,7 +11,7 @@ import { StoredSignatures } from '../../src/stored-signature.js'
 import { FLEET_KEY } from './fleet-options.js'
 
 /** Of all gateways of the fleet. */
-export const SIGNATURES = new StoredSignatures(FLEET_KEY)
+const SIGNATURES = new StoredSignatures(FLEET_KEY)
 
 interface HostOptions {
   readonly replicas?: 1 | 3

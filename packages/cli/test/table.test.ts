@@ -39,6 +39,11 @@ test('the table shows the sessions and their states', () => {
   `)
 })
 
+test('17.6 a session whose host is not heard from is shown so, whatever it last did', () => {
+  const [, row] = table([{ ...session({ hostId: 'tower', pendingRequests: 1 }), state: 'unreachable' }], 120)
+  expect(row).toMatch(/^unreachable .* since tower is not heard from /)
+})
+
 test.each([300, 120, 80, 60, 50, 40])('no row is wider than a terminal of %i columns', (width) => {
   const title = 'a very long title that nobody would want to read to its end, with 漢字 in it'
   for (const line of table([session({ label: title, workspaceSlug: 'a-rather-long-workspace-name' })], width)) {

@@ -1,8 +1,10 @@
 import {
+  type Clock,
   type Cost,
   defined,
   isAgentprotoError,
   type SessionRequest,
+  settlesWithin,
   type TokenUsage,
   type Usage,
 } from '@agentproto/contracts'
@@ -16,6 +18,8 @@ import {
   type UsageReportRow,
   type WaitingQuery,
 } from '@agentproto/contracts/wire'
+
+import { unreachable } from './exchange.js'
 
 // Answers that are put together from those of all hosts. A host that does not answer is named; its part is missing.
 
@@ -56,6 +60,15 @@ export async function askAll<T>(
 /** Foreign errors do not reach this host: it gets problem documents. */
 const problemOf = (thrown: unknown): string =>
   isAgentprotoError(thrown) ? `${thrown.code}: ${thrown.message}`.slice(0, 500) : 'internal'
+
+/** A list is shown without a host that has just been lost, rather than late, in milliseconds. */
+const LIST_MS = 3_000
+
+/** @throws `host_unreachable` for an answer that takes too long for a list. What was asked goes on. */
+export async function inTime<T>(host: string, answer: Promise<T>, clock: Clock): Promise<T> {
+  if (await settlesWithin(LIST_MS, answer, clock)) return answer
+  throw unreachable(host, 'The host does not answer in time')
+}
 
 const listOf = <T>({ answers }: Answers<T>): readonly T[] => answers.map(({ answer }) => answer)
 

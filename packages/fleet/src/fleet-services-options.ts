@@ -1,4 +1,4 @@
-import type { Principal } from '@agentproto/contracts'
+import type { Clock, Principal } from '@agentproto/contracts'
 import type { EventBatch } from '@agentproto/contracts/agent'
 import type { EventReader, Reader, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Caller } from './caller.js'
@@ -29,6 +29,7 @@ export interface FleetServicesOptions {
   readonly own: SharedServices
   readonly view: FleetView
   readonly calls: Caller
+  readonly clock: Clock
   readonly log: LogOfAll
   /** Chooses the host of a new session; without it this host. @throws `placement_refused` */
   readonly place?: (request: SpawnAgentRequest, by: Principal) => Promise<string>

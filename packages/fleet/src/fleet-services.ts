@@ -5,7 +5,7 @@ import type {
   UsageService,
   WorktreeService,
 } from '@agentproto/contracts/wire'
-import { askAll, mergePruned, mergeRules, mergeUsage } from './asked-of-all.js'
+import { askAll, inTime, mergePruned, mergeRules, mergeUsage } from './asked-of-all.js'
 import { searchAll } from './fleet-search.js'
 import type { FleetServices, FleetServicesOptions } from './fleet-services-options.js'
 import { Owners } from './owners.js'
@@ -28,7 +28,7 @@ export function fleetServices(options: FleetServicesOptions): FleetServices {
   }
 }
 
-function permissionsOf({ host: self, own: { permissions }, calls, owners }: Fleet): PermissionService {
+function permissionsOf({ host: self, own: { permissions }, calls, clock, owners }: Fleet): PermissionService {
   /** Rules of a workspace are those of this host. */
   const otherOf = (scope: Parameters<PermissionService['rules']>[0]): string | undefined =>
     'sessionId' in scope ? owners.otherOf(scope.sessionId) : undefined
@@ -42,7 +42,7 @@ function permissionsOf({ host: self, own: { permissions }, calls, owners }: Flee
       const answer = () => permissions.allRules(workspaces)
       // The same slug may be another folder there: of another host only the rules of its sessions are listed.
       const asked = await askAll({ host: self, answer }, owners.others, (host) =>
-        calls.to(host).value('permissions.allRules', [[]]),
+        inTime(host, calls.to(host).value('permissions.allRules', [[]]), clock),
       )
       return mergeRules(asked)
     },
@@ -94,7 +94,7 @@ function archiveOf({ host: self, own: { archive }, calls, owners, view }: Fleet)
   }
 }
 
-function usageOf({ host: self, own: { usage }, calls, owners }: Fleet): UsageService {
+function usageOf({ host: self, own: { usage }, calls, clock, owners }: Fleet): UsageService {
   return {
     async report(query, within) {
       const own = await usage.report(query, within)
@@ -102,7 +102,7 @@ function usageOf({ host: self, own: { usage }, calls, owners }: Fleet): UsageSer
       // The same days everywhere, also when a host has another date.
       const { from, to, by } = own
       const asked = await askAll({ host: self, answer: async () => own }, owners.others, (host) =>
-        calls.to(host).value('usage.report', [{ from, to, by }, within]),
+        inTime(host, calls.to(host).value('usage.report', [{ from, to, by }, within]), clock),
       )
       return mergeUsage(asked) ?? own
     },

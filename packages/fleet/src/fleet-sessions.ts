@@ -1,6 +1,6 @@
 import { AgentprotoError, defined, type Session } from '@agentproto/contracts'
 import { BOUNDS, type SessionBounds, type SessionFilter, type SessionService } from '@agentproto/contracts/wire'
-import { askAll, mergeWaiting } from './asked-of-all.js'
+import { askAll, inTime, mergeWaiting } from './asked-of-all.js'
 import { fleetFollow, isUnreachable } from './fleet-follow.js'
 import type { FleetServicesOptions } from './fleet-services-options.js'
 import { mergedWatch } from './merged-watch.js'
@@ -219,6 +219,7 @@ function lists(fleet: Fleet): Part<'list' | 'waiting' | 'watch'> {
     host: self,
     own: { sessions },
     calls,
+    clock,
     owners,
     view,
   } = fleet
@@ -229,7 +230,7 @@ function lists(fleet: Fleet): Part<'list' | 'waiting' | 'watch'> {
       if (owners.isAlone) return sessions.waiting(query, within)
       const answer = () => sessions.waiting(query, within)
       const asked = await askAll({ host: self, answer }, owners.others, (host) =>
-        calls.to(host).value('sessions.waiting', [query, within]),
+        inTime(host, calls.to(host).value('sessions.waiting', [query, within]), clock),
       )
       return mergeWaiting(asked, query)
     },

@@ -106,7 +106,7 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
   const place = async (request: SpawnAgentRequest, by: Principal): Promise<string> =>
     request.on === undefined ? host : placeSession(request, await hosts.list(), by).name
   return {
-    services: fleetServices({ host, own, view, calls, log, place }),
+    services: fleetServices({ host, own, view, calls, clock, log, place }),
     hosts,
     get figures() {
       const isJoined = directory.term !== undefined

@@ -105,7 +105,7 @@ export class SessionList {
 
   put(session: Session): void {
     // A gateway of an older version does not send what is derived.
-    this.#sessions.set(session.id, { ...session, ...summaryOf(session) })
+    this.#sessions.set(session.id, session.state === 'unreachable' ? session : { ...session, ...summaryOf(session) })
     this.#version += 1
   }
 

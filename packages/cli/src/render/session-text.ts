@@ -1,8 +1,12 @@
 import { type Session, type SessionStateName, summaryOf } from '@agentproto/contracts'
 import { oneLine } from './printable.js'
 
-/** The state of a session. It is derived here too, since a gateway of an older version does not send it. */
-export const sessionState = (session: Session): SessionStateName => summaryOf(session).state
+/**
+ * The state of a session. It is derived here too, since a gateway of an older version does not send it; only the gateway knows
+ * whether a host is heard from.
+ */
+export const sessionState = (session: Session): SessionStateName =>
+  session.state === 'unreachable' ? session.state : summaryOf(session).state
 
 /** Ids are random: ten characters distinguish hundreds of them. */
 const SHORT_ID = 10

@@ -72,7 +72,7 @@ export async function startGateway(
   const own = servicesOf(registry)
   const answerer = await Answerer.open({ ...shared, own, onProblem })
   const calls = new Caller({ ...shared, isReachable: view.isReachable })
-  const services = fleetServices({ host, own, view, calls, log, ...(place && { place }) })
+  const services = fleetServices({ host, own, view, calls, clock, log, ...(place && { place }) })
   // It ends with its gateway.
   void keepAll(registry, sessions, publisher).catch(none)
   let isCrashed = false

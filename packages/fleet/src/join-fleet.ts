@@ -165,6 +165,7 @@ function followOwn(options: OwnHost, opened: Opened, { directory, sessions, log,
   opened.lost = new LostHosts({
     ...shared,
     hosts: directory,
+    clock,
     own: details.now,
     has: (id) => isHere(own, id),
     onTaken: (id) => reported.release(id),

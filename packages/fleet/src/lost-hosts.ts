@@ -1,6 +1,7 @@
-import { AgentprotoError, isAgentprotoError, type Session, toAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, isAgentprotoError, type Session, toAgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, SessionMoves } from '@agentproto/contracts/agent'
 import type { Host } from '@agentproto/contracts/wire'
+import { Backoff } from './backoff.js'
 import type { FleetLog } from './fleet-log.js'
 import type { HostDirectory } from './host-directory.js'
 import type { LogPublisher } from './log-publisher.js'
@@ -13,6 +14,7 @@ export interface LostHostsOptions {
   readonly directory: Pick<SessionDirectory, 'get' | 'owners' | 'ownedBy' | 'takeOver'>
   readonly publisher: Pick<LogPublisher, 'takeOver'>
   readonly log: Pick<FleetLog, 'read'>
+  readonly clock: Clock
   /** This host as it is now. */
   readonly own: () => Promise<Host>
   /** Whether this host has the session itself. */
@@ -26,26 +28,44 @@ export class LostHosts {
   readonly #options: LostHostsOptions
   readonly #stopListening: () => void
   readonly #refused = new Set<string>()
+  readonly #backoff: Backoff
+  readonly #closing = new AbortController()
+  #isWaiting = false
   #work: Promise<void> | undefined
   #isAgain = false
-  #isClosed = false
 
   constructor(options: LostHostsOptions) {
     this.#options = options
+    this.#backoff = new Backoff(options.clock)
     this.#stopListening = options.hosts.listen({ changed: () => this.#look(), joined: () => this.#look() })
     this.#look()
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     this.#stopListening()
     await this.#work
   }
 
   /** Also what was left half done by an earlier run. */
   #look(): void {
+    if (this.#isClosed) return
     this.#isAgain = true
     this.#work ??= this.#takeAll().finally(() => (this.#work = undefined))
+  }
+
+  /** What is this host's already no other one finishes, and no change of a host need come. */
+  #lookLater(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    void this.#backoff.wait(this.#closing.signal).then(() => {
+      this.#isWaiting = false
+      this.#look()
+    })
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
   }
 
   async #takeAll(): Promise<void> {
@@ -79,15 +99,18 @@ export class LostHosts {
     try {
       await this.#assertAble(record.session)
       const epoch = await directory.takeOver(id)
+      // Marked before the log is read: the earlier owner, which may still run, can store nothing after it.
       const lastSeq = await publisher.takeOver(id, epoch)
       onTaken(id)
       const { session, settings } = directory.get(id) ?? record
       const events = this.#events(id, lastSeq)
-      await moves.takeOver({ session, from: from ?? record.owner, events, ...(settings && { settings }) })
+      await moves.takeOver({ session, from: from ?? record.owner, events, lastSeq, ...(settings && { settings }) })
       this.#refused.delete(id)
+      this.#backoff.reset()
       onProblem(`The session ${id} of ${from} goes on here.`)
     } catch (thrown) {
       this.#report(id, thrown)
+      if (directory.get(id)?.owner === hosts.host) this.#lookLater()
     }
   }
 

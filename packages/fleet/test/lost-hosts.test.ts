@@ -7,6 +7,7 @@ import { FleetLog } from '../src/fleet-log.ts'
 import { LogPublisher } from '../src/log-publisher.ts'
 import { openLogStream } from '../src/log-stream.ts'
 import { LostHosts } from '../src/lost-hosts.ts'
+import { LocalLog } from './support/local-log.ts'
 import { startNats } from './support/nats-servers.ts'
 import { HOSTS_BUCKET } from '../src/subjects.ts'
 import { DETAILS, FreezableClock, joinHost, type TestHost, testSession } from './support/test-host.ts'
@@ -89,6 +90,57 @@ test(
   },
 )
 
+test(
+  '17.6 a take that fails here is tried again soon, though no host comes or goes',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { clock } = await ownerWith(url, ['m0'])
+    let fails = 6
+    const b = await mover(await joinHost('b', [url]), {
+      take: () => (fails-- > 0 ? Promise.reject(new AgentprotoError('storage_failed', 'full')) : Promise.resolve()),
+    })
+    clock.freeze()
+    await expect.poll(() => b.taken.length, { timeout: 15_000 }).toBe(1)
+    expect(b.problems).toHaveLength(2)
+  },
+)
+
+test(
+  '17.6 who takes a session gets its whole log and its last number; its earlier host, which still runs, adds nothing',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { clock, a } = await ownerWith(url, ['m0'])
+    const local = new LocalLog('m0')
+    local.append(10)
+    const publisher = new LogPublisher({
+      cluster: a.cluster,
+      clock: systemClock,
+      // It does not know that its lease is over.
+      epochOf: () => 1,
+      mayWrite: () => true,
+      onFenced: () => undefined,
+      onProblem: () => undefined,
+    })
+    onTestFinished(() => publisher.close())
+    const seen: number[] = []
+    const b = await mover(await joinHost('b', [url]), {
+      async take({ events }) {
+        local.append(5)
+        for await (const { records } of events) seen.push(...records.map(({ seq }) => seq))
+      },
+    })
+    const publication = publisher.publish('m0', local.follow)
+    expect(await publisher.drain(10_000)).toBe(true)
+    clock.freeze()
+    await expect.poll(() => b.taken.length, { timeout: 10_000 }).toBe(1)
+    expect(b.taken[0]).toMatchObject({ session: { lastSeq: 0 }, lastSeq: 10 })
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(await publication.done).toEqual({ type: 'fenced', epoch: 2 })
+  },
+)
+
 test('17.6 sessions of a host that was lost before this one started are taken too', needs('nats-server'), async () => {
   const { url } = await startNats()
   const { clock, a } = await ownerWith(url, ['m0'])
@@ -127,7 +179,7 @@ interface Mover {
 
 interface Choices {
   readonly adapters?: readonly string[]
-  readonly take?: () => Promise<void>
+  readonly take?: (lost: LostSession) => Promise<void>
 }
 
 /** A host that takes sessions. What it does with them is `runtime`'s to test. */
@@ -151,7 +203,7 @@ async function mover(
   const lost = new LostHosts({
     moves: {
       async takeOver(session) {
-        await take()
+        await take(session)
         taken.push(session)
         return session.session
       },
@@ -161,6 +213,7 @@ async function mover(
       release: () => undefined,
     },
     hosts,
+    clock: systemClock,
     directory: sessions,
     publisher,
     log,

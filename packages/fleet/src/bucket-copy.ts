@@ -150,7 +150,8 @@ export class BucketCopy<T> {
   #forged(key: string, heard: Heard): void {
     const { bucket, onForged } = this.#options
     this.#report(
-      `${bucket.stream} has something for ${nameOf(key)} that no gateway of the fleet has written; it is ignored.`,
+      `${bucket.stream} has something for ${nameOf(key)} that is not signed with the key of this gateway; it is ignored. A ` +
+        'gateway with another key has written it, or another client of the account.',
     )
     const known = this.#entries.get(key)
     if (known !== undefined) this.#entries.set(key, { ...heard, listing: this.#listing, signed: known.signed })

@@ -146,7 +146,7 @@ test(
 )
 
 test(
-  '17.7 a gateway with another key is refused, and one with a name that is taken does not start',
+  '17.7 a gateway with another key has no part in the fleet, and one with a name that is taken does not start',
   needs('nats-server'),
   async () => {
     const { start } = await world()
@@ -155,8 +155,13 @@ test(
     const other = join(await temporaryHome(), 'fleet.key')
     await createFleetKey(other)
     const b = await start('b', { cluster: { key: other } })
-    await expect.poll(async () => (await b.sessions.list()).sessions.map((each) => each.id), patient).toEqual([id])
-    await expect(b.sessions.prompt(id, { prompt: 'hello' }, owner)).rejects.toMatchObject({ code: 'unauthorized' })
+    const c = await start('c')
+    await sees(c, 'a', 'c')
+    expect(await names(a)).toEqual(['a', 'c'])
+    expect(await names(b)).toEqual(['b'])
+    await expect.poll(async () => (await c.sessions.list()).sessions.map((each) => each.id), patient).toEqual([id])
+    expect((await b.sessions.list()).sessions).toEqual([])
+    await expect(b.sessions.prompt(id, { prompt: 'hello' }, owner)).rejects.toMatchObject({ code: 'session_not_found' })
     expect((await a.sessions.get(id)).turnCount).toBe(0)
     await expect(start('a')).rejects.toMatchObject({ code: 'host_name_in_use' })
   },

@@ -20,7 +20,7 @@ export function storeMessage(
 ): Promise<PubAck> {
   const subject = logSubject(sessionId)
   const { body } = message
-  const msgID = messageId(sessionId, message)
+  const msgID = signatures.idOf(messageId(sessionId, message))
   return jetstream.publish(subject, body, {
     headers: signatures.sign({ subject, headers: headersOf(message), body, expected: after, id: msgID }),
     msgID,

@@ -47,6 +47,14 @@ export class StoredSignatures {
     return headers
   }
 
+  /**
+   * The id by which the server recognises a message that comes twice. Nobody else can know it before the message is stored, and have the
+   * server take the message for one that it has.
+   */
+  idOf(name: string): string {
+    return createHmac('sha256', this.#key).update(`id ${name}`).digest('base64url')
+  }
+
   isSigned({ subject, headers, body, isDirect = false }: StoredHeaders): boolean {
     if (headers === undefined || headers.code !== 0 || headers.description !== '') return false
     const given = Buffer.from(headers.get(SIGNATURE), 'base64url')

@@ -2,7 +2,7 @@ import { jetstream } from '@nats-io/jetstream'
 import { headers } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
-import { headersOf, type LogMessage, NO_BODY } from '../src/log-message.js'
+import { headersOf, type LogMessage, NO_BODY, messageId } from '../src/log-message.js'
 import { linesOf } from '../src/log-records.js'
 import { LOG_STREAM, logSubject } from '../src/subjects.js'
 import { type LogHost, readAll, readSome, startLogHost } from './support/fleet-hosts.ts'
@@ -217,6 +217,23 @@ test(
     expect(await readAll(host.log.follow('s_1', 0))).toEqual(local.records)
     expect(host.fenced).toEqual([])
     expect(await host.log.read('s_2', 0, 10)).toEqual({ records: [] })
+  },
+)
+
+test(
+  '17.R4 a client that uses the next id of a message does not stop its publication',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const host = await startLogHost([url])
+    const local = logOf(3)
+    const message = { kind: 'events', epoch: 1, first: 1, last: 3, body: NO_BODY } as const
+    const msgID = messageId('s_1', message)
+    expect(await jetstream(host.nats).publish(logSubject('s_2'), 'crafted', { msgID })).toMatchObject({
+      duplicate: false,
+    })
+    local.end()
+    expect(await host.publisher.publish('s_1', local.follow).done).toEqual({ type: 'complete', lastSeq: 3 })
   },
 )
 

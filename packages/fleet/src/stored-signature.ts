@@ -48,7 +48,7 @@ export class StoredSignatures {
   }
 
   /**
-   * The id by which the server recognises a message that comes twice. Nobody else can know it before the message is stored, and have the
+   * The id by which the server recognises a message that comes twice. No other client can know it before the message is stored, and have the
    * server take the message for one that it has.
    */
   idOf(name: string): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { AgentprotoError, type Clock, type Timer } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, type Json, type Timer } from '@agentproto/contracts'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { type AnswerFrame, answerFrameSchema, type Ask, MAX_ACKS, VALID_MS } from './call-frame.js'
 import { seal, unseal } from './signature.js'
@@ -10,6 +10,8 @@ const RESEND_MS = 7_500
 /** A host that nothing listens for is asked again after this time, in milliseconds. */
 const ABSENT_MS = 100
 const TICK_MS = 500
+/** After an answer without the signature of the fleet, the host must sign a sign of life within this time, in milliseconds. */
+const PROBE_MS = 2_000
 
 export interface ExchangeOptions {
   readonly nats: NatsConnection
@@ -30,6 +32,8 @@ interface Pending {
   readonly host: string
   readonly timer: Timer
   readonly resolve: (exchanged: Exchanged) => void
+  /** Whether it asks for nothing but a signature. */
+  readonly isProbe: boolean
   /** An answer came that no host of the fleet has signed. */
   forged: boolean
 }
@@ -84,8 +88,25 @@ export class Exchange {
     return new Promise((resolve) => {
       const n = this.#send(host, ask, body)
       const timer = clock.after(RESEND_MS, () => this.#settle(n, { none: 'silence' }))
-      this.#pending.set(n, { host, timer, resolve, forged: false })
+      this.#pending.set(n, { host, timer, resolve, isProbe: false, forged: false })
       this.#ticker ??= this.#tickLater()
+    })
+  }
+
+  /** Whether nothing but answers without the signature of the fleet comes from a host. */
+  #hasOtherKey(host: string): Promise<boolean> {
+    const { clock } = this.#options
+    return new Promise((resolve) => {
+      const n = this.#send(host, { kind: 'alive' }, NOTHING)
+      const timer = clock.after(PROBE_MS, () => this.#settle(n, { none: probe.forged ? 'forged' : 'silence' }))
+      const probe: Pending = {
+        host,
+        timer,
+        resolve: (exchanged) => resolve('none' in exchanged && exchanged.none === 'forged'),
+        isProbe: true,
+        forged: false,
+      }
+      this.#pending.set(n, probe)
     })
   }
 
@@ -120,10 +141,17 @@ export class Exchange {
     if (pending === undefined) return
     if (message.headers?.code === 503 && message.data.length === 0) return this.#settle(n, { none: 'absent' })
     const answer = this.#answerOf(message.data, n, pending.host)
-    // Any client of the account can send such an answer: it is waited for the true one.
-    if (answer === undefined) return void (pending.forged = true)
+    if (answer === undefined) return this.#doubt(n, pending)
     this.#peerOf(pending.host).run = answer.frame.run
     this.#settle(n, answer)
+  }
+
+  /** Any client of the account can send such an answer: the true one is waited for, unless the host cannot sign. */
+  #doubt(n: number, pending: Pending): void {
+    if (pending.forged) return
+    pending.forged = true
+    if (pending.isProbe) return
+    void this.#hasOtherKey(pending.host).then((isOther) => isOther && this.#settle(n, { none: 'forged' }))
   }
 
   /** undefined unless the host has signed it as the answer to this message. */
@@ -140,7 +168,7 @@ export class Exchange {
     if (pending === undefined) return
     this.#pending.delete(n)
     pending.timer.cancel()
-    pending.resolve('none' in exchanged && pending.forged ? { none: 'forged' } : exchanged)
+    pending.resolve(exchanged)
   }
 
   /** A host that is lost is not waited for any longer. */
@@ -169,12 +197,20 @@ export class Exchange {
 }
 
 /** Of a host that cannot be reached. */
-export const unreachable = (host: string, what: string): AgentprotoError =>
+export const unreachable = (host: string, what: string, { data, ...details }: ErrorDetails = {}): AgentprotoError =>
   new AgentprotoError('host_unreachable', what, {
     given: host,
     hint: 'Try again later; `agentproto hosts` has the time when it was last heard from',
-    data: { host, retryAfter: RETRY_AFTER_SECONDS },
+    ...details,
+    data: { host, retryAfter: RETRY_AFTER_SECONDS, ...data },
   })
+
+interface ErrorDetails {
+  readonly expected?: string
+  readonly given?: string
+  readonly hint?: string
+  readonly data?: Json
+}
 
 const RETRY_AFTER_SECONDS = 5
 const NOTHING = new Uint8Array()

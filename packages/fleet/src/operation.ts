@@ -1,21 +1,11 @@
 import { AgentprotoError, type Clock, ERRORS, fromProblem, parseJson } from '@agentproto/contracts'
-import {
-  type AnswerFrame,
-  type Ask,
-  KEEP_ALIVE_MS,
-  MAX_RESULT_BYTES,
-  type Outcome,
-  parseOutcome,
-} from './call-frame.js'
+import { type AnswerFrame, type Ask, MAX_RESULT_BYTES, type Outcome, parseOutcome } from './call-frame.js'
 import { type Exchange, type Exchanged, unreachable } from './exchange.js'
 
 /** A host that does not answer for this long is not waited for, in milliseconds. */
 const SILENT_MS = 15_000
 /** A host that nothing listens for is asked again for this long, in milliseconds: it may be connecting again, to another server. */
 const ABSENT_FOR_MS = 8_000
-
-/** A host of which only answers without a signature come has another key, after this time in milliseconds. */
-const FORGED_FOR_MS = KEEP_ALIVE_MS + 2_000
 
 /** What is asked of a host until its outcome is here. */
 export interface Operation {
@@ -40,7 +30,7 @@ export class Lost extends Error {}
 
 /**
  * Asks until the operation has an outcome, through lost messages and interrupted connections; it runs at most once.
- * @throws {@link Lost}, `host_unreachable`, `unauthorized`, and what was thrown at the host
+ * @throws {@link Lost}, `host_unreachable`, and what was thrown at the host
  */
 export async function outcomeOf(line: Line, operation: Operation): Promise<Outcome> {
   const { frame, body } = await answerTo(line, operation)
@@ -129,13 +119,12 @@ class Attempt {
     const host = this.#host
     if (none === 'closed') throw unreachable(host, 'The connection to the fleet is closed')
     if (none === 'gone') throw unreachable(host, 'The host is not heard from')
+    if (none === 'forged') throw otherKey(host)
     this.#silentSince ??= sentAt
     this.#absentSince = none === 'absent' ? (this.#absentSince ?? sentAt) : undefined
     // What nothing listened for was not begun.
     if (none !== 'absent') this.#unanswered.add(run)
     const now = this.#clock.now()
-    // A host that can sign has said within this time that it is there.
-    if (none === 'forged' && now - sentAt >= FORGED_FOR_MS) throw otherKey(host)
     const isSilent = now - this.#silentSince >= SILENT_MS
     const isAbsent = this.#absentSince !== undefined && now - this.#absentSince >= ABSENT_FOR_MS
     if (!isSilent && !isAbsent) return
@@ -148,31 +137,34 @@ type Missed = Extract<Exchanged, { readonly none: unknown }>
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', ERRORS.cancelled.title)
 
 const otherKey = (host: string): AgentprotoError =>
-  new AgentprotoError('unauthorized', 'The answers of the host do not have the signature of the fleet', {
+  unreachable(host, 'The answers of the host do not have the signature of the fleet', {
     expected: 'the same fleet key on all hosts',
-    given: host,
+    hint: `Copy the fleet key of another host to ${host}, and start it again`,
+    data: { reason: 'other_key' },
   })
 
-/** Why a host refused a message that this host signed. */
+/** Why a host refused a message that this host signed. It is nothing that the caller of this host did wrong. */
 function refused(
   host: string,
   frame: Extract<AnswerFrame, { readonly state: 'refused' }>,
   now: number,
 ): AgentprotoError {
   const { reason } = frame
-  const data = { host, reason }
   if (reason === 'expired' || reason === 'clock') {
     const seconds = Math.round((frame.now - now) / 1_000)
-    return new AgentprotoError('unauthorized', 'The clocks of the hosts differ too much', {
+    return unreachable(host, 'The clocks of the hosts differ too much', {
       expected: 'at most 30 s',
       given: `the clock of ${host} is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead'}`,
       hint: 'Set both clocks by NTP',
-      data: { ...data, clockDifferenceMs: frame.now - now },
+      data: { reason, clockDifferenceMs: frame.now - now },
     })
   }
   if (reason === 'too_many_hosts')
-    return new AgentprotoError('request_limit_reached', 'The host answers too many other hosts', { given: host, data })
-  return new AgentprotoError('unauthorized', `The host refused the call: ${REASON_TEXT[reason]}`, { given: host, data })
+    return new AgentprotoError('request_limit_reached', 'The host answers too many other hosts', {
+      given: host,
+      data: { host, reason },
+    })
+  return unreachable(host, `The host refused the call: ${REASON_TEXT[reason]}`, { data: { reason } })
 }
 
 const REASON_TEXT = {

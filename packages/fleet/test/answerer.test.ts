@@ -131,7 +131,7 @@ test('17.7 a caller whose clock is off learns by how much', needs('nats-server')
   const late = { now: () => Date.now() - 90_000, after: systemClock.after }
   const { caller } = await startHost({ url }, { name: 'b', own, clock: late })
   await expect(caller.to('a').value('sessions.turns', [id, undefined])).rejects.toMatchObject({
-    code: 'unauthorized',
+    code: 'host_unreachable',
     message: expect.stringMatching(/clocks of the hosts differ.*90 s ahead/),
     parts: { data: { host: 'a', reason: 'expired' } },
   })

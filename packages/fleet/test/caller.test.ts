@@ -415,9 +415,12 @@ test('17.7 a host with another key is not taken for one that does not answer', n
   const own = servicesOf(registry)
   const other = await startHost(server, { name: 'a', own, key: new Uint8Array(32) })
   const b = await startHost(server, { name: 'b', own })
+  const begun = performance.now()
   await expect(b.caller.to('a').value('sessions.requests', ['s_1'])).rejects.toMatchObject({
-    code: 'unauthorized',
+    code: 'host_unreachable',
     message: expect.stringContaining('the same fleet key on all hosts'),
+    parts: { data: { host: 'a', reason: 'other_key', retryAfter: 5 } },
   })
+  expect(performance.now() - begun).toBeLessThan(5_000)
   expect(other.problems.join()).toContain('forged')
 })

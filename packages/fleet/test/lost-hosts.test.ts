@@ -98,6 +98,7 @@ test(
     const { clock } = await ownerWith(url, ['m0'])
     let fails = 6
     const b = await mover(await joinHost('b', [url]), {
+      isDeaf: true,
       take: () => (fails-- > 0 ? Promise.reject(new AgentprotoError('storage_failed', 'full')) : Promise.resolve()),
     })
     clock.freeze()
@@ -179,15 +180,18 @@ interface Mover {
 
 interface Choices {
   readonly adapters?: readonly string[]
+  /** It hears of no change of a host from its first take on. */
+  readonly isDeaf?: true
   readonly take?: (lost: LostSession) => Promise<void>
 }
 
 /** A host that takes sessions. What it does with them is `runtime`'s to test. */
 async function mover(
   host: TestHost,
-  { adapters = ['demo'], take = () => Promise.resolve() }: Choices = {},
+  { adapters = ['demo'], isDeaf, take = () => Promise.resolve() }: Choices = {},
 ): Promise<Mover> {
   const taken: LostSession[] = []
+  let attempts = 0
   const problems: string[] = []
   const { cluster, hosts, sessions } = host
   const onProblem = (problem: string): void => void problems.push(problem)
@@ -203,6 +207,7 @@ async function mover(
   const lost = new LostHosts({
     moves: {
       async takeOver(session) {
+        attempts += 1
         await take(session)
         taken.push(session)
         return session.session
@@ -212,7 +217,12 @@ async function mover(
       suspend: () => Promise.resolve({ ended: [], running: [] }),
       release: () => undefined,
     },
-    hosts,
+    hosts: {
+      host: hosts.host,
+      isReachable: (name) => hosts.isReachable(name),
+      listen: ({ changed }) =>
+        hosts.listen({ changed: (name) => (isDeaf && attempts > 0 ? undefined : changed?.(name)) }),
+    },
     clock: systemClock,
     directory: sessions,
     publisher,

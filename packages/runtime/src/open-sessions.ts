@@ -123,7 +123,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     usage: registry.usage,
     worktrees: audit.wrap('worktrees', registry.worktrees),
     changes: audit.wrap('changes', registry.changes),
-    moves: registry.moves,
+    moves: audit.moves(registry.moves),
     close,
   }
 }

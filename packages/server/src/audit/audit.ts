@@ -1,8 +1,10 @@
+import type { SessionMoves } from '@agentproto/contracts/agent'
 import type { Services } from '@agentproto/contracts/wire'
 import { AuditLog, type AuditLogOptions } from './audit-log.js'
 import { openRefusals } from './refusals.js'
 import { ToolAudit } from './tool-audit.js'
 import { withAudit } from './with-audit.js'
+import { withMovesAudit } from './with-moves-audit.js'
 
 /** The audit log of a gateway. */
 export type Audit = ReturnType<typeof openAudit>
@@ -14,6 +16,8 @@ export function openAudit(options: AuditLogOptions) {
   return {
     /** The same service; each call that changes something is recorded. */
     wrap: <S extends keyof Services>(name: S, service: Services[S]): Services[S] => withAudit(name, service, log),
+    /** The same moves; each session that comes from another host or goes to one is recorded. */
+    moves: (moves: SessionMoves): SessionMoves => withMovesAudit(moves, log),
     /** Records a request that was rejected before any service was called. Never throws. */
     refused: refusals.record,
     /** Records tool calls and answers in a stored batch of one session. Never throws. */

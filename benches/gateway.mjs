@@ -12,11 +12,14 @@ const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.m
 /**
  * `startMs` is the time until `/health` answers.
  * @param keeper whether a keeper holds the pipes of its agents
+ * @param cluster how it joins a fleet; absent for a gateway alone
  */
-export async function startDaemon(home, cwd, { keeper = false } = {}) {
+export async function startDaemon(home, cwd, { keeper = false, cluster } = {}) {
   // What checkpoints cost is measured by changes.mjs and checkpointed-turns.mjs: here the next prompt would wait for one.
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  writeFileSync(`${home}/config.json`, JSON.stringify({ checkpoints: { enabled: false }, keeper }), { mode: 0o600 })
+  writeFileSync(`${home}/config.json`, JSON.stringify({ checkpoints: { enabled: false }, keeper, cluster }), {
+    mode: 0o600,
+  })
   const began = now()
   const env = { ...process.env, AGENTPROTO_HOME: home, AGENTPROTO_DEMO_HOME: cwd }
   const args = [cli, 'serve', '--port', '0']

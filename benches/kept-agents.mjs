@@ -2,10 +2,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { lookAtKeeper } from '@agentproto/keeper'
+import { byTurns } from './by-turns.mjs'
 import { followFlood } from './follow-flood.mjs'
 import { startDaemon, startSession } from './gateway.mjs'
 import { startMany } from './many-sessions.mjs'
-import { cpuSeconds, median, memoryShare, now, timeEach } from './measure.mjs'
+import { cpuSeconds, memoryShare, now } from './measure.mjs'
 import { connectRaw, startRaw } from './raw-client.mjs'
 import { startRelay } from './relay.mjs'
 import { k, mb, ms, row } from './table.mjs'
@@ -69,24 +70,6 @@ async function leastBoth(path, cwd, { prompts, warmUp }) {
   await Promise.all([direct.stop(), relayed.stop()])
   return { beyondMs, relayCpuMs: cpuMs[0] }
 }
-
-/** What the second takes more than the first, and what each prompt takes of the processors. */
-async function byTurns([first, second], { prompts, warmUp, cpu }) {
-  const times = [[], []]
-  const round = async (n) => {
-    times[0].push(...(await timeEach(n, 0, first)))
-    times[1].push(...(await timeEach(n, 0, second)))
-  }
-  await round(warmUp)
-  for (const each of times) each.length = 0
-  const before = cpu()
-  for (let done = 0; done < prompts; done += ROUND) await round(ROUND)
-  const cpuMs = cpu().map((seconds, at) => ((seconds - before[at]) * 1_000) / times[0].length)
-  return { beyondMs: median(times[1]) - median(times[0]), cpuMs }
-}
-
-/** Prompts of one gateway before it is the turn of the other. */
-const ROUND = 100
 
 async function streamOnce({ http }, cwd, flood) {
   const id = await startSession(http, cwd)

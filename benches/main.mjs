@@ -7,6 +7,7 @@ import { changes } from './changes.mjs'
 import { checkpointedTurns } from './checkpointed-turns.mjs'
 import { commandLine } from './command-line.mjs'
 import { consoleInBrowser } from './console.mjs'
+import { fleet } from './fleet.mjs'
 import { fleetLog } from './fleet-log.mjs'
 import { keptAgents } from './kept-agents.mjs'
 import { manifests } from './manifests.mjs'
@@ -43,6 +44,7 @@ const BENCHES = {
   changes,
   'checkpointed-turns': checkpointedTurns,
   console: consoleInBrowser,
+  fleet,
   'fleet-log': fleetLog,
 }
 

@@ -3,6 +3,7 @@
 export const ms = (value) => `${value.toFixed(value < 1 ? 3 : 1)} ms`
 export const mb = (value) => `${value.toFixed(0)} MB`
 export const k = (value) => `${(value / 1_000).toFixed(0)} k/s`
+export const percent = (value) => `${value.toFixed(1)} %`
 export const times = (value) => `x${value.toFixed(2)}`
 
 /**

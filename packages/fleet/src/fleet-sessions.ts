@@ -1,4 +1,4 @@
-import { AgentprotoError, defined, type Session } from '@agentproto/contracts'
+import { AgentprotoError, defined, isAgentprotoError, type Session } from '@agentproto/contracts'
 import { BOUNDS, type SessionBounds, type SessionFilter, type SessionService } from '@agentproto/contracts/wire'
 import { askAll, inTime, mergeWaiting } from './asked-of-all.js'
 import { fleetFollow, isUnreachable } from './fleet-follow.js'
@@ -132,13 +132,11 @@ function reads(fleet: Fleet): Part<'get' | 'waitTurn' | 'turns' | 'turn' | 'outp
   return {
     async get(id, within) {
       const host = otherOf(id)
-      if (host === undefined) return sessions.get(id, within)
-      if (view.isReachable(host)) {
-        try {
-          return shown(fleet, await calls.to(host).value('sessions.get', [id, within]), host)
-        } catch (thrown) {
-          if (!isUnreachable(thrown)) throw thrown
-        }
+      try {
+        if (host === undefined) return await sessions.get(id, within)
+        if (view.isReachable(host)) return shown(fleet, await calls.to(host).value('sessions.get', [id, within]), host)
+      } catch (thrown) {
+        if (!isUnreachable(thrown) && !isArriving(fleet, id, thrown)) throw thrown
       }
       const session = copied(fleet, id, within)
       if (session === undefined) throw notFound(id)
@@ -252,8 +250,10 @@ async function allSessions(
     sessions.push(...page.sessions)
     after = page.nextCursor
   } while (after !== undefined)
+  const here = new Set(sessions.map(({ id }) => id))
   for (const { owner, session } of fleet.view.sessions()) {
-    if (owner === fleet.host || !isWithin(session, within, (id) => fleet.view.session(id)?.session)) continue
+    const isHere = owner === fleet.host && (session.state !== 'unreachable' || here.has(session.id))
+    if (isHere || !isWithin(session, within, (id) => fleet.view.session(id)?.session)) continue
     sessions.push(shown(fleet, session, owner))
   }
   return sessions
@@ -272,6 +272,10 @@ function shown({ view }: Fleet, session: Session, host: string): Session {
   if (view.isReachable(host)) return session.hostId === host ? session : { ...session, hostId: host }
   return { ...session, hostId: host, state: 'unreachable', attachable: false, wakeable: false }
 }
+
+/** A session that was taken from a lost host, and is not yet whole at the one that took it. */
+const isArriving = ({ view }: Fleet, id: string, thrown: unknown): boolean =>
+  isAgentprotoError(thrown) && thrown.code === 'session_not_found' && view.session(id)?.session.state === 'unreachable'
 
 const notFound = (id: string): AgentprotoError =>
   new AgentprotoError('session_not_found', 'There is no such session', {

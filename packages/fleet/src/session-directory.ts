@@ -217,7 +217,7 @@ export class SessionDirectory {
       owner: host,
       epoch,
       term,
-      session: { ...session, hostId: host, movedFrom: owner },
+      session: { ...session, hostId: host, movedFrom: owner, ...ARRIVING },
     }
     const written = await this.#tried(() => this.#bucket.write(session.id, taken, revision))
     if (written === undefined) throw notTaken(session.id, 'another host was faster', owner)
@@ -242,3 +242,6 @@ export class SessionDirectory {
     }
   }
 }
+
+/** Until it is whole at its new host, which then writes what it is. */
+const ARRIVING = { state: 'unreachable', attachable: false, wakeable: false } as const

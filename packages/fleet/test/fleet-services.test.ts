@@ -6,6 +6,7 @@ import { constantFolder, owner as OWNER } from '../../session-registry/test/fixt
 import type { FleetServices } from '../src/fleet-services-options.ts'
 import { startGateway, type TestGateway } from './support/fleet-gateways.ts'
 import { startNats } from './support/nats-servers.ts'
+import { testSession } from './support/test-host.ts'
 
 interface TestFleet {
   readonly a: TestGateway
@@ -355,3 +356,22 @@ test('17.8 a fleet of one answers as no fleet', needs('nats-server'), async () =
     expect(JSON.stringify(await outcome(() => call(a.services, id))), name).toBe(alone)
   }
 })
+
+test(
+  '17.6 a session that was taken from a lost host and is not whole here yet is unreachable, on every host',
+  needs('nats-server'),
+  async () => {
+    const { a, b, session } = await fleetOfTwo()
+    const arriving = { state: 'unreachable', hostId: 'a', movedFrom: 'c', onHostLoss: 'move' } as const
+    await a.sessions.claim(testSession('s_arriving', arriving))
+    await known(b, 's_arriving')
+    for (const { services } of [a, b]) {
+      expect(await services.sessions.get('s_arriving')).toMatchObject(arriving)
+      const { sessions } = await services.sessions.list()
+      expect(sessions.map(({ id }) => id).toSorted()).toEqual(['s_arriving', session.id].toSorted())
+      await expect(services.sessions.get('s_arriving', { workspaces: ['other'] })).rejects.toMatchObject({
+        code: 'session_not_found',
+      })
+    }
+  },
+)

@@ -97,13 +97,18 @@ test(
     const { url } = await startNats()
     const { clock } = await ownerWith(url, ['m0'])
     let fails = 6
+    const seen = new Set<string>()
     const b = await mover(await joinHost('b', [url]), {
       isDeaf: true,
-      take: () => (fails-- > 0 ? Promise.reject(new AgentprotoError('storage_failed', 'full')) : Promise.resolve()),
+      take: ({ session }) => {
+        seen.add(session.state)
+        return fails-- > 0 ? Promise.reject(new AgentprotoError('storage_failed', 'full')) : Promise.resolve()
+      },
     })
     clock.freeze()
     await expect.poll(() => b.taken.length, { timeout: 15_000 }).toBe(1)
     expect(b.problems).toHaveLength(2)
+    expect(seen).toEqual(new Set(['unreachable']))
   },
 )
 

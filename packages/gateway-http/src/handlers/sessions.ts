@@ -1,4 +1,4 @@
-import type { Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock } from '@agentproto/contracts'
 import { type SessionService, toAgentAnswer } from '@agentproto/contracts/wire'
 import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { textReply, wantsEventStream } from '../json-body.js'
@@ -47,7 +47,7 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
       return { turns, nextAfter: turns.at(-1)?.number ?? query.after ?? 0 }
     },
     async 'GET /sessions/:id/turns/:turn'({ c, params: { id, turn }, query: { waitSeconds } }) {
-      const number = Number(turn)
+      const number = turnNumber(turn)
       if (waitSeconds !== undefined) await turnEnd({ sessions, clock }, { c, id, number, waitMs: waitSeconds * 1_000 })
       return sessions.turn(id, number)
     },
@@ -82,4 +82,10 @@ async function turnEnd(
   } finally {
     timer.cancel()
   }
+}
+
+/** A turn of a path. What is no number names no turn: a host of the fleet could not even be asked for it. */
+function turnNumber(given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given)
+  throw new AgentprotoError('turn_not_found', 'There is no such turn', { expected: 'the number of a turn', given })
 }

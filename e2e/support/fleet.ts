@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { launchNats } from '../../tooling/nats-servers.mjs'
+import { type Daemon, startDaemon } from './daemon.js'
+import { temporaryFolder } from './temporary-folder.js'
+
+/** Two gateways as processes of their own, on one real NATS server. */
+export interface Fleet {
+  /** Host `one`, which owns the sessions. */
+  readonly owner: Daemon
+  /** Host `two`, which is asked for them. */
+  readonly other: Daemon
+  /** Of host `two`. */
+  readonly otherHome: string
+}
+
+/** Resolves when each host hears from the other one. */
+export async function startFleet(): Promise<Fleet> {
+  const nats = await launchNats(1)
+  onTestFinished(() => nats.stop())
+  const key = join(temporaryFolder('fleet'), 'fleet.key')
+  writeFileSync(key, randomBytes(32).toString('base64url'), { mode: 0o600 })
+  const servers = nats.servers.map(({ url }) => url)
+  const homeOf = (host: string): string => {
+    const home = temporaryFolder(host)
+    mkdirSync(join(home, '.agentproto'), { mode: 0o700 })
+    const cluster = { servers, key, host }
+    writeFileSync(join(home, '.agentproto', 'config.json'), JSON.stringify({ cluster }), { mode: 0o600 })
+    return home
+  }
+  const [home, otherHome] = [homeOf('one'), homeOf('two')]
+  const [owner, other] = await Promise.all([home, otherHome].map((each) => startDaemon({ home: each, keeper: false })))
+  if (owner === undefined || other === undefined) throw new Error('a host is missing')
+  for (const { url, token } of [owner, other]) await expect.poll(() => reachableAt(url, token)).toEqual(['one', 'two'])
+  return { owner, other, otherHome }
+}
+
+async function reachableAt(url: string, token: string): Promise<string[]> {
+  const response = await fetch(`${url}/hosts`, { headers: { authorization: `Bearer ${token}` } })
+  const { hosts } = (await response.json()) as { hosts: { name: string; reachable: boolean }[] }
+  return hosts.flatMap(({ name, reachable }) => (reachable ? [name] : [])).toSorted()
+}

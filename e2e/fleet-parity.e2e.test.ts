@@ -145,29 +145,33 @@ const CALLS: Readonly<Record<SessionRoute, readonly [Call, ...Call[]]>> = {
 const ROUTES = Object.entries(CALLS) as readonly [SessionRoute, readonly [Call, ...Call[]]][]
 const PROGRAMS = needs('nats-server', 'curl', 'git')
 
-test('17.2 each operation of a session has the same bytes at another host', PROGRAMS, async () => {
-  const { owner, other } = await startFleet()
-  const pasts = new Map<Past, Fixture>()
-  const differing: unknown[] = []
-  for (const [route, calls] of ROUTES)
-    for (const each of calls) {
-      const name = `${route} ${each.query ?? ''} ${JSON.stringify(each.headers ?? {})} on ${each.on}`
-      const isRead = route.startsWith('GET')
-      const shared = pasts.get(each.on) ?? (await fixture(owner, each.on))
-      pasts.set(each.on, shared)
-      const [atOwner, atOther] = isRead ? [shared, shared] : await twins(owner, each.on)
-      const here = await made(owner, route, each, atOwner)
-      const there = await made(other, route, each, atOther)
-      expect.soft([name, here.status, here.text], name).toEqual([name, each.status, expect.anything()])
-      const same = isRead ? (DATED.has(route) ? undated : (answer: CurlAnswer) => answer) : comparable
-      const [expected, given] = [same(here, atOwner), same(there, atOther)]
-      if (JSON.stringify(given) !== JSON.stringify(expected)) differing.push({ name, expected, given })
-      if (isRead) continue
-      await sameLog(owner, other, atOther).catch((error: unknown) => differing.push({ name, error }))
-      await Promise.all([atOwner, atOther].map(({ id }) => owner.client.sessions.kill(id).catch(isGone)))
-    }
-  expect(differing).toEqual([])
-})
+test(
+  '17.2 each operation of a session has the same bytes at another host',
+  { ...PROGRAMS, timeout: 600_000 },
+  async () => {
+    const { owner, other } = await startFleet()
+    const pasts = new Map<Past, Fixture>()
+    const differing: unknown[] = []
+    for (const [route, calls] of ROUTES)
+      for (const each of calls) {
+        const name = `${route} ${each.query ?? ''} ${JSON.stringify(each.headers ?? {})} on ${each.on}`
+        const isRead = route.startsWith('GET')
+        const shared = pasts.get(each.on) ?? (await fixture(owner, each.on))
+        pasts.set(each.on, shared)
+        const [atOwner, atOther] = isRead ? [shared, shared] : await twins(owner, each.on)
+        const here = await made(owner, route, each, atOwner)
+        const there = await made(other, route, each, atOther)
+        expect.soft([name, here.status, here.text], name).toEqual([name, each.status, expect.anything()])
+        const same = isRead ? (DATED.has(route) ? undated : (answer: CurlAnswer) => answer) : comparable
+        const [expected, given] = [same(here, atOwner), same(there, atOther)]
+        if (JSON.stringify(given) !== JSON.stringify(expected)) differing.push({ name, expected, given })
+        if (isRead) continue
+        await sameLog(owner, other, atOther).catch((error: unknown) => differing.push({ name, error }))
+        await Promise.all([atOwner, atOther].map(({ id }) => owner.client.sessions.kill(id).catch(isGone)))
+      }
+    expect(differing).toEqual([])
+  },
+)
 
 test('17.2 what a host refuses of a session is refused with the same bytes at another host', PROGRAMS, async () => {
   const { owner, other } = await startFleet()

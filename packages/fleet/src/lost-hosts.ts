@@ -1,12 +1,12 @@
 import { AgentprotoError, type Clock, isAgentprotoError, type Session, toAgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, SessionMoves } from '@agentproto/contracts/agent'
 import type { Host } from '@agentproto/contracts/wire'
-import { Backoff } from './backoff.js'
-import type { FleetLog } from './fleet-log.js'
-import type { HostDirectory } from './host-directory.js'
-import type { LogPublisher } from './log-publisher.js'
-import { lacksOf } from './placement.js'
-import type { SessionDirectory } from './session-directory.js'
+import { Backoff } from './cluster/backoff.js'
+import type { FleetLog } from './log/fleet-log.js'
+import type { HostDirectory } from './directory/host-directory.js'
+import type { LogPublisher } from './log/log-publisher.js'
+import { lacksOf } from './services/placement.js'
+import type { SessionDirectory } from './directory/session-directory.js'
 
 export interface LostHostsOptions {
   readonly moves: SessionMoves

@@ -1,8 +1,8 @@
 import { isAgentprotoError, type Timer, toAgentprotoError } from '@agentproto/contracts'
 import type { HostService } from '@agentproto/contracts/wire'
 import { type FleetFigures, type JoinedFleet, joinFleet, type OwnHost } from './join-fleet.js'
-import type { SharedServices } from './places.js'
-import { switchedServices } from './switched-services.js'
+import type { SharedServices } from './calls/places.js'
+import { switchedServices } from './services/switched-services.js'
 
 /** A gateway and its fleet, also while it has not joined it yet. */
 export interface Fleet {

@@ -8,10 +8,10 @@ import {
 } from '@agentproto/contracts'
 import type { MovedSettings, SessionMoves } from '@agentproto/contracts/agent'
 import type { SessionChange, SessionService, SessionWatcher } from '@agentproto/contracts/wire'
-import { Backoff } from './backoff.js'
-import type { FleetLog } from './fleet-log.js'
-import type { LogPublisher } from './log-publisher.js'
-import type { SessionDirectory } from './session-directory.js'
+import { Backoff } from './cluster/backoff.js'
+import type { FleetLog } from './log/fleet-log.js'
+import type { LogPublisher } from './log/log-publisher.js'
+import type { SessionDirectory } from './directory/session-directory.js'
 
 export interface OwnSessionsOptions {
   readonly sessions: Pick<SessionService, 'list' | 'watch' | 'follow'>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../session-registry/test/fixtures/manual-clock.ts'
-import { askAll, inTime } from '../src/asked-of-all.ts'
+import { askAll, inTime } from '../src/services/asked-of-all.ts'
 
 test('17.2 a list of all hosts does not wait for one that has just been lost, and names it', async () => {
   const clock = new ManualClock()

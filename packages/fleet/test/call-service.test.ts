@@ -1,7 +1,7 @@
 import { Svcm } from '@nats-io/services'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
-import { openCallService } from '../src/call-service.ts'
+import { openCallService } from '../src/calls/call-service.ts'
 import { callSubject } from '../src/subjects.ts'
 import { startNats } from './support/nats-servers.ts'
 import { connected } from './support/two-hosts.ts'

@@ -5,7 +5,7 @@ import { needs } from '../../../tooling/needs.ts'
 import { ManualClock } from '../../session-registry/test/fixtures/manual-clock.ts'
 import { scripted, type Script } from '../../session-registry/test/fixtures/scripted-agent.ts'
 import { memoryRegistry, owner as OWNER } from '../../session-registry/test/fixtures/test-registry.ts'
-import type { SharedServices } from '../src/places.ts'
+import type { SharedServices } from '../src/calls/places.ts'
 import { startNats } from './support/nats-servers.ts'
 import { servicesOf, startHost, twoHosts } from './support/two-hosts.ts'
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createFleetKey, readFleetKey } from '../src/fleet-key.ts'
+import { createFleetKey, readFleetKey } from '../src/keys/fleet-key.ts'
 
 function temporaryPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'agentproto-key-'))

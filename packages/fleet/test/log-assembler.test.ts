@@ -1,9 +1,9 @@
 import type { EventRecord } from '@agentproto/contracts/agent'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LogAssembler } from '../src/log-assembler.js'
-import { messagesOf } from '../src/log-batch.js'
-import { type LogMessage, NO_BODY } from '../src/log-message.js'
+import { LogAssembler } from '../src/log/log-assembler.js'
+import { messagesOf } from '../src/log/log-batch.js'
+import { type LogMessage, NO_BODY } from '../src/log/log-message.js'
 import { LocalLog } from './support/local-log.ts'
 
 const RUNS = 300

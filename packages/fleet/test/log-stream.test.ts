@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
-import { openLogStream } from '../src/log-stream.js'
+import { openLogStream } from '../src/log/log-stream.js'
 import { startNats } from './support/nats-servers.ts'
 
 test('17.4 the stream of the logs is created once, by hosts that start together', needs('nats-server'), async () => {

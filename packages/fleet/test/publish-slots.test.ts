@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PublishSlots } from '../src/publish-slots.js'
+import { PublishSlots } from '../src/log/publish-slots.js'
 
 test('17.4 publishers share a bounded number of messages and bytes, first come, first served', async () => {
   const slots = new PublishSlots({ messages: 3, bytes: 100 })

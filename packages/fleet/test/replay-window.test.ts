@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ReplayWindow } from '../src/replay-window.ts'
+import { ReplayWindow } from '../src/calls/replay-window.ts'
 
 test('17.7 a number is accepted once, whatever the order', () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
-import { seal, unseal } from '../../src/signature.ts'
+import { seal, unseal } from '../../src/keys/signature.ts'
 import { answersTo, answerSubject, callSubject } from '../../src/subjects.ts'
 import { KEY } from './two-hosts.ts'
 

@@ -1,6 +1,6 @@
 import { jetstream, jetstreamManager, type PubAck } from '@nats-io/jetstream'
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
-import { StoredSignatures } from '../../src/stored-signature.ts'
+import { StoredSignatures } from '../../src/keys/stored-signature.ts'
 import { FLEET_KEY } from './fleet-options.ts'
 
 interface ToStore {

@@ -1,10 +1,10 @@
 import { type Clock, type Session, systemClock, type Timer } from '@agentproto/contracts'
 import { onTestFinished } from 'vitest'
-import { openCluster } from '../../src/cluster.ts'
-import type { Cluster } from '../../src/cluster.ts'
+import { openCluster } from '../../src/cluster/cluster.ts'
+import type { Cluster } from '../../src/cluster/cluster.ts'
 import type { FleetOptions } from '../../src/fleet-options.ts'
-import { HostDirectory } from '../../src/host-directory.ts'
-import { SessionDirectory } from '../../src/session-directory.ts'
+import { HostDirectory } from '../../src/directory/host-directory.ts'
+import { SessionDirectory } from '../../src/directory/session-directory.ts'
 import { fleetOptions } from './fleet-options.ts'
 
 /** A gateway as the directory sees it. */

@@ -3,9 +3,9 @@ import { type Clock, systemClock } from '@agentproto/contracts'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { onTestFinished } from 'vitest'
 import type { SessionRegistry } from '../../../session-registry/src/index.ts'
-import { Answerer } from '../../src/answerer.ts'
-import { Caller } from '../../src/caller.ts'
-import type { SharedServices } from '../../src/places.ts'
+import { Answerer } from '../../src/calls/answerer.ts'
+import { Caller } from '../../src/calls/caller.ts'
+import type { SharedServices } from '../../src/calls/places.ts'
 import { startNats, type NatsServer } from './nats-servers.ts'
 
 /** What a host has of a registry, without hooks and audit. */

@@ -1,0 +1,83 @@
+import type { Clock } from '@agentproto/contracts'
+import type { Host, HostService } from '@agentproto/contracts/wire'
+import type { HostDetails } from '../directory/directory-records.js'
+import type { HostDirectory } from '../directory/host-directory.js'
+import type { KnownHost } from '../directory/known-hosts.js'
+
+export interface FleetHostsOptions {
+  readonly directory: Pick<HostDirectory, 'hosts'>
+  /** This host as it is now. */
+  readonly own: () => Promise<Host>
+}
+
+/** The hosts of a fleet: this one as it is now, the others as they last reported. */
+export const fleetHosts = ({ directory, own }: FleetHostsOptions): HostService => ({
+  async list() {
+    const self = await own()
+    const others = directory.hosts().filter(({ isSelf }) => !isSelf)
+    return [self, ...others.map(hostOf)].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  },
+})
+
+function hostOf({ record, lastSeen, isReachable }: KnownHost): Host {
+  const { host: name, version, labels, liveSessions, freeSessions, adapters, workspaces, lag } = record
+  const details = { version, labels, liveSessions, freeSessions, adapters, workspaces, lag }
+  return { name, reachable: isReachable, ...details, lastSeen: new Date(lastSeen).toISOString() }
+}
+
+export interface OwnDetailsOptions {
+  /** The service of this host alone. */
+  readonly hosts: HostService
+  readonly lag: () => number
+  readonly clock: Clock
+  readonly onProblem: (problem: string) => void
+}
+
+/** What this host says about itself. A heartbeat waits for nothing: it has what was read before it. */
+export class OwnDetails {
+  readonly #options: OwnDetailsOptions
+  #latest: Host
+  #isReading = false
+
+  private constructor(options: OwnDetailsOptions, latest: Host) {
+    this.#options = options
+    this.#latest = latest
+  }
+
+  static async read(options: OwnDetailsOptions): Promise<OwnDetails> {
+    return new OwnDetails(options, await only(options.hosts))
+  }
+
+  /** For a heartbeat; what the next one says is read meanwhile. */
+  readonly forHeartbeat = (): HostDetails => {
+    void this.#readAgain()
+    const { version, labels, liveSessions, freeSessions, adapters, workspaces } = this.#latest
+    return { version, labels, liveSessions, freeSessions, adapters, workspaces, lag: this.#options.lag() }
+  }
+
+  /** As it is now. */
+  readonly now = async (): Promise<Host> => {
+    this.#latest = await only(this.#options.hosts)
+    return { ...this.#latest, lag: this.#options.lag() }
+  }
+
+  async #readAgain(): Promise<void> {
+    if (this.#isReading) return
+    this.#isReading = true
+    try {
+      this.#latest = await only(this.#options.hosts)
+    } catch (thrown) {
+      this.#options.onProblem(
+        `What this host has cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      )
+    } finally {
+      this.#isReading = false
+    }
+  }
+}
+
+async function only(hosts: HostService): Promise<Host> {
+  const [host] = await hosts.list()
+  if (host === undefined) throw new Error('This host does not list itself')
+  return host
+}

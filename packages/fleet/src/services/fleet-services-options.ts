@@ -1,0 +1,42 @@
+import type { Clock, Principal } from '@agentproto/contracts'
+import type { EventBatch } from '@agentproto/contracts/agent'
+import type { EventReader, Reader, SpawnAgentRequest } from '@agentproto/contracts/wire'
+import type { Caller } from '../calls/caller.js'
+import type { SessionRecord } from '../directory/directory-records.js'
+import type { SharedServices } from '../calls/places.js'
+
+/** What the services of a fleet know of it: the watched copy of the directory. Every answer is immediate. */
+export interface FleetView {
+  session(id: string): SessionRecord | undefined
+  sessions(): Iterable<SessionRecord>
+  /** Names of all hosts that are known or have sessions, also of those that are not heard from. */
+  hosts(): readonly string[]
+  isReachable(host: string): boolean
+  /** Ids of sessions whose record changed, was added or was removed; and of all sessions of a host that came or went. */
+  watch(): Reader<readonly string[]>
+}
+
+/** The fleet's log: events of every session, also of one whose host is gone. */
+export interface LogOfAll {
+  read(id: string, after: number, limit: number): Promise<EventBatch>
+  follow(id: string, after: number): EventReader
+}
+
+export interface FleetServicesOptions {
+  /** The name of this host. */
+  readonly host: string
+  /** The services of this host, as its own callers have them: with hooks and audit. */
+  readonly own: SharedServices
+  readonly view: FleetView
+  readonly calls: Caller
+  readonly clock: Clock
+  readonly log: LogOfAll
+  /** Chooses the host of a new session; without it this host. @throws `placement_refused` */
+  readonly place?: (request: SpawnAgentRequest, by: Principal) => Promise<string>
+}
+
+/**
+ * The services of a fleet: they answer for the sessions of every host, and are used in the place of the host's own. Adapters,
+ * workspaces, tokens, logins and notifications are always those of this host.
+ */
+export type FleetServices = SharedServices

@@ -229,6 +229,8 @@ test(
     await a.close()
     await expect.poll(async () => (await b.sessions.get(moving.id)).hostId, { timeout: 30_000 }).toBe('b')
     await expect.poll(async () => (await b.sessions.get(moving.id)).movedFrom, patient).toBe('a')
+    // Until it is whole here it cannot be prompted, and says so.
+    await expect.poll(async () => (await b.sessions.get(moving.id)).state, patient).toBe('asleep')
     expect((await b.sessions.get(waiting.id)).state).toBe('unreachable')
     const { turn } = await b.sessions.prompt(moving.id, { prompt: 'hello' }, owner)
     expect(await b.sessions.waitTurn(moving.id, turn)).toMatchObject({ reason: 'end_turn' })

@@ -131,7 +131,7 @@ function reads(fleet: Fleet): Part<'get' | 'waitTurn' | 'turns' | 'turn' | 'outp
   const otherOf = (id: string): string | undefined => owners.otherOf(id)
   return {
     async get(id, within) {
-      const host = otherOf(id)
+      const host = owners.otherShown(id)
       try {
         if (host === undefined) return await sessions.get(id, within)
         if (view.isReachable(host)) return shown(fleet, await calls.to(host).value('sessions.get', [id, within]), host)

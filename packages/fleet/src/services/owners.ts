@@ -1,3 +1,4 @@
+import { unreachable } from '../calls/exchange.js'
 import type { FleetView } from './fleet-services-options.js'
 
 /** Sessions that another host has just created here, which the copy of the directory may not have yet. */
@@ -14,8 +15,16 @@ export class Owners {
     this.#view = view
   }
 
-  /** Another host; undefined for a session of this host, and for one that is not known: then this host says so. */
+  /** As {@link otherShown}, for calls. @throws `host_unreachable` for a session that this host has taken over, and that is not whole here yet */
   otherOf(id: string): string | undefined {
+    const record = this.#view.session(id)
+    if (record?.owner === this.#host && record.session.state === 'unreachable')
+      throw unreachable(this.#host, 'The session is being taken over from a host that is lost')
+    return this.otherShown(id)
+  }
+
+  /** Another host; undefined for a session of this host, and for one that is not known: then this host says so. */
+  otherShown(id: string): string | undefined {
     const owner = this.#view.session(id)?.owner ?? this.#recent.get(id)
     return owner === this.#host ? undefined : owner
   }

@@ -5,6 +5,7 @@ import { createFleetKey } from '@agentproto/fleet'
 import type { Gateway, GatewayOptions } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
 import { type NatsServer, startNats } from '../../fleet/test/support/nats-servers.ts'
+import { storedLogs } from '../../fleet/test/support/stored-logs.ts'
 import { needs } from '../../../tooling/needs.ts'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
@@ -206,6 +207,26 @@ test('17.8 metrics have the figures of the fleet, and sessions of this host alon
   expect(metrics).toMatch(/^agentproto_fleet_fenced_sessions_total 0$/m)
   expect(metrics).toMatch(/^agentproto_sessions\{status="running"\} 0$/m)
 })
+
+test(
+  '17.4 a session that is deleted while it works leaves nothing in the fleet, and no warning',
+  needs('nats-server'),
+  async () => {
+    const { nats, start } = await world()
+    const problems: string[] = []
+    const a = await start('a', { onProblem: (problem) => problems.push(problem) })
+    const b = await start('b')
+    await sees(b, 'a', 'b')
+    const request = { adapter: 'demo', cwd: a.home, prompt: 'stream 400 100' } as const
+    const ids = await Promise.all(Array.from({ length: 4 }, async () => (await a.sessions.spawn(request, owner)).id))
+    await expect.poll(async () => (await b.sessions.list()).sessions.length, patient).toBe(4)
+    await Promise.all(ids.map((id, at) => (at % 2 === 0 ? a : b).sessions.forget(id, owner)))
+    await expect.poll(async () => (await b.sessions.list()).sessions, patient).toEqual([])
+    await a.close()
+    expect(await storedLogs(nats)).toBe(0)
+    expect(problems).toEqual([])
+  },
+)
 
 test(
   '17.6 a session that may be moved goes on at another host when its own is lost, which then gives it up',

@@ -1,5 +1,5 @@
 // The list of the sessions of fifty hosts from the watched copy, over HTTP and by the service alone.
-import { HostDirectory, SessionDirectory, fleetServices, fleetView, openCluster } from '@agentproto/fleet'
+import { HostDirectory, SessionDirectory, fleetServices, fleetView, openCluster } from '@agentproto/fleet/parts'
 import { systemClock } from '@agentproto/contracts'
 import { jetstream } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'

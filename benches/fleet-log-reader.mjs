@@ -1,7 +1,7 @@
 // Another host: reads logs from the fleet, and checks that each event comes once and in order.
 import { once } from 'node:events'
 import { systemClock } from '@agentproto/contracts'
-import { FleetLog, StoredSignatures } from '@agentproto/fleet'
+import { FleetLog, StoredSignatures } from '@agentproto/fleet/parts'
 import { connect } from '@nats-io/transport-node'
 
 const { urls, ids } = JSON.parse(process.argv[2])

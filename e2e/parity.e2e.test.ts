@@ -181,6 +181,7 @@ const ROWS: readonly Row[] = [
   ]),
   row('list_agent_adapters', () => ({}), [async ({ adapters }) => ({ adapters: await adapters.list() })]),
   row('list_agent_workspaces', () => ({}), [({ workspaces }) => workspaces.list()]),
+  row('list_agent_hosts', () => ({}), [async ({ hosts }) => ({ hosts: await hosts() })]),
 ]
 
 test('the table has every tool', async () => {
@@ -208,7 +209,7 @@ test('each tool has the same result on all surfaces', async () => {
     outcomes.add(`${each.tool} ${isRefused ? 'refused' : 'done'}`)
   }
   // Each tool has a call that succeeds and, if possible, one that is refused.
-  const takesNothing = new Set(['list_agent_adapters', 'list_agent_workspaces'])
+  const takesNothing = new Set(['list_agent_adapters', 'list_agent_hosts', 'list_agent_workspaces'])
   const due = ROWS.flatMap(({ tool }) => [`${tool} done`, ...(takesNothing.has(tool) ? [] : [`${tool} refused`])])
   expect([...new Set(due)].filter((outcome) => !outcomes.has(outcome))).toEqual([])
 }, 300_000)

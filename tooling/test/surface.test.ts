@@ -28,7 +28,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/contracts . ./wire ./agent ./package.json
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
     @agentproto/driver-agent-cli . ./installation ./package.json
-    @agentproto/fleet . ./package.json
+    @agentproto/fleet . ./parts ./package.json
     @agentproto/gateway-http . ./openapi ./package.json
     @agentproto/json-file . ./package.json
     @agentproto/keeper . ./testing ./package.json agentproto-keeper
@@ -167,13 +167,14 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
     @agentproto/fleet
-      Answerer AnswererOptions CallOptions Caller CallerOptions Cluster ClusterFindings Fleet FleetFigures
-      FleetLog FleetLogOptions FleetOptions FleetServices FleetServicesOptions FleetView Follow HostCalls
-      HostDetails HostDirectory HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes
-      LogLimits LogOfAll LogPublisher LogPublisherOptions LogStreamOptions OwnHost Publication
-      PublicationEnd SessionDirectory SessionDirectoryOptions SessionRecord SharedServices StoredHeaders
-      StoredSignatures Unsigned createFleetKey examineCluster fleetServices fleetView openCluster
-      openFleet openLogStream readFleetKey
+      ClusterFindings Fleet FleetFigures FleetOptions OwnHost SharedServices createFleetKey examineCluster
+      openFleet readFleetKey
+    @agentproto/fleet/parts
+      Cluster FleetLog FleetLogOptions FleetServices FleetServicesOptions FleetView Follow HostDetails
+      HostDirectory HostDirectoryOptions HostListener HostRecord KnownHost LeaseTimes LogLimits LogOfAll
+      LogPublisher LogPublisherOptions LogStreamOptions Publication PublicationEnd SessionDirectory
+      SessionDirectoryOptions SessionRecord StoredHeaders StoredSignatures Unsigned fleetServices
+      fleetView openCluster openLogStream
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi

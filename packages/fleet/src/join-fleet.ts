@@ -8,7 +8,6 @@ import { fleetHosts, OwnDetails } from './services/fleet-hosts.js'
 import { FleetLog } from './log/fleet-log.js'
 import type { FleetOptions } from './fleet-options.js'
 import { fleetServices } from './services/fleet-services.js'
-import type { FleetServices } from './services/fleet-services-options.js'
 import { fleetView } from './services/fleet-view.js'
 import { readFleetKey } from './keys/fleet-key.js'
 import { HostDirectory } from './directory/host-directory.js'
@@ -35,7 +34,7 @@ export interface OwnHost extends FleetOptions {
 
 /** The fleet as this host sees it, while it is one of its hosts. */
 export interface JoinedFleet {
-  readonly services: FleetServices
+  readonly services: SharedServices
   readonly hosts: HostService
   readonly figures: FleetFigures
   /** Publishes what is left, for at most so many milliseconds, then leaves. */

@@ -1,5 +1,5 @@
 import { systemClock } from '@agentproto/contracts'
-import { HostDirectory, openCluster, SessionDirectory } from '@agentproto/fleet'
+import { HostDirectory, openCluster, SessionDirectory } from '@agentproto/fleet/parts'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { fleetOptions } from './support/fleet-options.ts'

@@ -35,7 +35,8 @@ function wordsOf({ method = 'GET', token, headers = {}, body }: CurlRequest): st
     ...headers,
   }
   return [
-    ...['-X', method],
+    '-X',
+    method,
     ...Object.entries(sent).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     ...(body === undefined ? [] : ['--data-binary', JSON.stringify(body)]),
   ]

@@ -132,13 +132,24 @@ class LineStoredLog {
   }
 
   async read(after, limit) {
+    if (after >= this.lastSeq || limit < 1 || this.#fd === undefined) return { records: [] }
+    // Lines that are no events stand for lost ones: those at the beginning are a gap, and before later ones a batch ends.
+    let from = after
+    while (from < this.lastSeq && this.#records(from, 1).length === 0) from += 1
+    const gap = from > after ? { gap: { after, first: from + 1 } } : {}
+    return { records: this.#records(from, limit), ...gap }
+  }
+
+  /** The events of at most so many lines after a number, up to the first line that is no event. */
+  #records(after, limit) {
     const last = Math.min(after + limit, this.lastSeq)
-    if (after >= last || this.#fd === undefined) return { records: [] }
     const from = this.#ends[after]
     const bytes = Buffer.alloc(this.#ends[last] - from)
     readSync(this.#fd, bytes, 0, bytes.length, from)
     const lines = bytes.toString().split('\n').slice(0, -1)
-    return { records: lines.map((json, index) => ({ seq: after + 1 + index, type: JSON.parse(json).type, json })) }
+    const records = lines.map((json, index) => ({ seq: after + 1 + index, type: parsed(json)?.type, json }))
+    const lost = records.findIndex(({ type }) => type === undefined)
+    return lost < 0 ? records : records.slice(0, lost)
   }
 
   async close() {
@@ -147,12 +158,13 @@ class LineStoredLog {
   }
 }
 
-/** The offset after each event, beginning with 0, up to the first line that is not the next event. */
+/** The offset after each event, beginning with 0, up to the first line that is neither the next event nor a lost one. */
 function endsOfEvents(bytes) {
   const ends = [0]
   for (;;) {
     const eol = bytes.indexOf('\n', ends.at(-1))
-    if (eol < 0 || parsed(bytes.toString('utf8', ends.at(-1), eol))?.seq !== ends.length) return ends
+    const line = eol < 0 ? undefined : parsed(bytes.toString('utf8', ends.at(-1), eol))
+    if (line?.seq !== ends.length && line?.lost !== true) return ends
     ends.push(eol + 1)
   }
 }

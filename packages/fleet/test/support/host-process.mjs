@@ -1,7 +1,7 @@
 // A gateway as the directory sees it, in a process of its own that can be frozen. Its arguments are a host name, a server, the
 // key file, a lease and a session; it writes each moment at which it believes that the session is its own, and the epoch.
 import { systemClock } from '@agentproto/contracts'
-import { HostDirectory, openCluster, SessionDirectory } from '../../dist/index.js'
+import { HostDirectory, openCluster, SessionDirectory } from '../../dist/parts.js'
 
 const [host, server, key, leaseMs, session] = process.argv.slice(2)
 const options = {

@@ -499,7 +499,9 @@ test('17.6 a host that is killed while it gives a session up does not end its lo
   let end: () => void = () => undefined
   if (agent !== undefined) agent.onStop = () => new Promise((resolve) => (end = resolve))
   void a.registry.moves.giveUp(id, 'b')
-  await settled()
+  // Its record is on the disk when its agent is being ended.
+  const record = join(homeLayout(a.home).sessions, id, 'meta.json')
+  await expect.poll(() => readFile(record, 'utf8')).toContain('"movedTo":"b"')
   const again = await fileRegistry(a.home, { ...a.options, ...fileStores(a.home) })
   expect(await again.get(id)).toMatchObject({ status: 'killed', stopReason: 'moved', movedTo: 'b' })
   expect(await readFile(path, 'utf8')).toBe(before)

@@ -63,7 +63,7 @@ test.each(['http', 'stdio'] as const)(
     const gateway = await startGateway()
     const listed = await inspect(gateway, over, ['--method', 'tools/list', '--strict'])
     expect([listed.run.code, listed.answer['tools']]).toEqual([0, expect.any(Array)])
-    expect(listed.answer['tools']).toHaveLength(14)
+    expect(listed.answer['tools']).toHaveLength(15)
     const args = JSON.stringify({ adapter: 'demo', cwd: gateway.cwd, prompt: 'hello' })
     const call = ['--method', 'tools/call', '--tool-name']
     const started = await inspect(gateway, over, [...call, 'start_agent_session', '--tool-args-json', args])

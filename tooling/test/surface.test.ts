@@ -110,8 +110,8 @@ test('what each package exports', () => {
       TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace
       WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
       emptyValue everySession formFields fromProblem hasSecondStep hostText isAgentprotoError isDecision
-      isLive isRecord jsonText parseJson permissionChoices planText promptText questionChoices randomId
-      readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
+      isLive isRecord jsonText parseJson pause permissionChoices planText promptText questionChoices
+      randomId readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
       toolInputText traceIdOf traceOf unknownChoice
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest AllRules Answer

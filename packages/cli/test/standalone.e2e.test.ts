@@ -97,7 +97,10 @@ test('workspaces are added, listed, used and removed without a gateway', async (
 test('adds from several processes at once lose nothing', async () => {
   const home = folder()
   const slugs = ['a', 'b', 'c', 'd', 'e']
-  await Promise.all(slugs.map((slug) => cli(['workspace', 'add', folder(slug), '--slug', slug], { home })))
+  const ended = await Promise.all(
+    slugs.map((slug) => cli(['workspace', 'add', folder(slug), '--slug', slug], { home })),
+  )
+  expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(slugs.map(() => ({ code: 0, stderr: '' })))
   const { workspaces } = JSON.parse((await cli(['workspace', 'list', '--json'], { home })).stdout)
   expect(workspaces.map((each: { slug: string }) => each.slug).toSorted()).toEqual(slugs)
 })

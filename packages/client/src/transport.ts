@@ -1,9 +1,16 @@
-import { AgentprotoError, asRecord, defined, fromProblem, isAgentprotoError, isRecord } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  asRecord,
+  defined,
+  fromProblem,
+  isAgentprotoError,
+  isRecord,
+  pause,
+} from '@agentproto/contracts'
 import type { JsonOf, Route } from '@agentproto/contracts/wire'
 import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
 import { type Asked, type Call, callOf } from './operation-call.js'
-import { pause } from './pause.js'
 import { untilAborted } from './until-aborted.js'
 
 /** Pauses before the second and third attempt of a repeatable call, in ms. */

@@ -32,6 +32,25 @@ function afterLong(ms: number, run: () => void): Timer {
   return { cancel: () => timer.cancel() }
 }
 
+/**
+ * Resolves after `ms` milliseconds, or at once when `signal` aborts; the caller checks the signal.
+ * Keeps the process alive until then, as timers of a clock do not: a program that waits for nothing else would end, with exit code 13.
+ */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve()
+  return new Promise((resolve) => {
+    const alive = setTimeout(() => undefined, MAX_DELAY_MS)
+    const done = (): void => {
+      clearTimeout(alive)
+      timer.cancel()
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = clock.after(ms, done)
+    signal?.addEventListener('abort', done, { once: true })
+  })
+}
+
 /** Whether work settles in time (milliseconds), with or without an error. */
 export function settlesWithin(ms: number, work: Promise<unknown>, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@
 export { AgentprotoError, ERRORS, EXIT, fromProblem, isAgentprotoError, toAgentprotoError } from './errors.js'
 export type { ErrorCode, ErrorParts, ErrorRow, Problem } from './errors.js'
 export { FairShares } from './fair-shares.js'
-export { randomId, settlesWithin, systemClock } from './clock.js'
+export { pause, randomId, settlesWithin, systemClock } from './clock.js'
 export type { Clock, NewId, Timer } from './clock.js'
 export { promptText, TOOL_KINDS } from './content.js'
 export type { ToolContent, ToolKind, ToolLocation } from './content.js'

@@ -101,7 +101,8 @@ async function perform(each: Step, actors: readonly Actor[], beliefs: Beliefs): 
       clock.skewMs += each.ms
       return
     case 'reconnect':
-      return void cluster.nats.reconnect()
+      // A connection that was just lost, or is closed by now, says so.
+      return cluster.nats.reconnect().catch(() => undefined)
   }
 }
 

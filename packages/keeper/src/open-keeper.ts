@@ -1,4 +1,4 @@
-import { settlesWithin, systemClock } from '@agentproto/contracts'
+import { pause, settlesWithin, systemClock } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 import type { KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
 import type { HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
@@ -43,12 +43,10 @@ async function connectPatiently(options: KeeperOptions): Promise<ConnectedKeeper
       return await connectKeeper(options)
     } catch (error) {
       if (!speaksOtherWire(error) || waited >= GIVE_WAY_MS) throw error
-      await passed(clock, LOOK_MS)
+      await pause(clock, LOOK_MS)
     }
   }
 }
-
-const passed = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve))
 
 /** A keeper of another build stays as long as it holds agents. */
 async function gaveWay(keeper: HomeKeeper, build: string): Promise<boolean> {
@@ -154,7 +152,7 @@ class LastingKeeper implements HomeKeeper {
   /** Two programs that take it from one another must not keep the machine busy. */
   async #takeBack(taken: ConnectedKeeper): Promise<void> {
     for (;;) {
-      await passed(this.#clock, this.#backOff.next())
+      await pause(this.#clock, this.#backOff.next())
       if (!this.#mayTakeBack()) return taken.lose(TAKEN)
       if (await this.#tookBack(taken).catch(() => false)) return
     }

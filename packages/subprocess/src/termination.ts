@@ -1,4 +1,4 @@
-import { AgentprotoError, type Clock, settlesWithin, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, pause, settlesWithin, systemClock } from '@agentproto/contracts'
 import type { AgentProcessInfo, ArmLimits } from '@agentproto/contracts/agent'
 import { ProcessTree } from './process-tree.js'
 import type { ProcessRow } from './process-table.js'
@@ -98,7 +98,7 @@ function signalAll(alive: readonly ProcessRow[], { leader, signal, signalled }: 
 
 /** Waits until no recorded member is running or the deadline is reached. */
 async function emptied(tree: ProcessTree, deadline: number, clock: Clock): Promise<void> {
-  do await pause(Math.min(POLL_MS, Math.max(0, deadline - clock.now())), clock)
+  do await pause(clock, Math.min(POLL_MS, Math.max(0, deadline - clock.now())))
   while (tree.remaining().length > 0 && clock.now() < deadline)
 }
 
@@ -107,8 +107,6 @@ interface Round {
   readonly signal: NodeJS.Signals
   readonly signalled: Set<number>
 }
-
-const pause = (ms: number, clock: Clock): Promise<void> => new Promise((resolve) => clock.after(ms, resolve))
 
 function survivors(rows: readonly ProcessRow[]): AgentprotoError {
   const pids = rows.map(({ pid }) => pid)

@@ -19,6 +19,7 @@ import {
   asString,
   type Clock,
   type Json,
+  pause,
   type StoredAgentSession,
   systemClock,
 } from '@agentproto/contracts'
@@ -300,7 +301,7 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
     let before = -1
     for (let round = 0; round < REPLAY_ROUNDS && session.replayed !== before; round++) {
       before = session.replayed
-      await new Promise<void>((resolve) => this.clock.after(REPLAY_QUIET_MS, resolve))
+      await pause(this.clock, REPLAY_QUIET_MS)
     }
   }
 

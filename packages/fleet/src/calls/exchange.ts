@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { AgentprotoError, type Clock, type Json, type Timer } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, type Json, pause, type Timer } from '@agentproto/contracts'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { type AnswerFrame, answerFrameSchema, type Ask, MAX_ACKS, VALID_MS } from './call-frame.js'
 import { seal, unseal } from '../keys/signature.js'
@@ -112,7 +112,7 @@ export class Exchange {
 
   /** Waits a moment before a host is asked again that nothing listened for. */
   pause(): Promise<void> {
-    return new Promise((resolve) => void this.#options.clock.after(ABSENT_MS, resolve))
+    return pause(this.#options.clock, ABSENT_MS)
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import type { Clock } from '@agentproto/contracts'
+import { type Clock, pause } from '@agentproto/contracts'
 
 const FIRST_MS = 50
 const MOST_MS = 5_000
@@ -16,16 +16,7 @@ export class Backoff {
   wait(signal: AbortSignal): Promise<void> {
     const ms = this.#ms
     this.#ms = Math.min(MOST_MS, ms * 2)
-    if (signal.aborted) return Promise.resolve()
-    return new Promise((resolve) => {
-      const done = (): void => {
-        timer.cancel()
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = this.#clock.after(ms, done)
-      signal.addEventListener('abort', done, { once: true })
-    })
+    return pause(this.#clock, ms, signal)
   }
 
   /** After a success. */

@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
-import { AgentprotoError, randomId, type Timer } from '@agentproto/contracts'
+import { AgentprotoError, pause, randomId, type Timer } from '@agentproto/contracts'
 import { ABSENT, Bucket, type Stored } from '../cluster/bucket.js'
 import { BucketCopy } from '../cluster/bucket-copy.js'
 import { type Cluster, clusterError } from '../cluster/cluster.js'
 import type { HostDetails, HostEviction, HostRecord } from './directory-records.js'
-import { delay } from '../cluster/delay.js'
 import type { FleetOptions } from '../fleet-options.js'
 import { HostEvictions } from './host-eviction.js'
 import { HostLease } from './host-lease.js'
@@ -163,7 +162,7 @@ export class HostDirectory {
     const until = momentOf(this.clock)
     while (!this.#isClosed && this.#term === undefined && atMostSince(until, this.clock) < this.times.silentMs) {
       if (this.#stranger?.isAlive === true) throw this.#nameInUse(this.#stranger)
-      await delay(this.clock, Math.ceil(this.times.heartbeatMs / 4), this.#closing.signal)
+      await pause(this.clock, Math.ceil(this.times.heartbeatMs / 4), this.#closing.signal)
       if (this.#beating === undefined) await this.#tick()
     }
   }

@@ -1,10 +1,10 @@
+import { pause } from '@agentproto/contracts'
 import { ABSENT, type Bucket, type Stored } from '../cluster/bucket.js'
 import type { HostEviction } from './directory-records.js'
 import type { KnownHosts } from './known-hosts.js'
 import type { LeaseTimes } from './lease.js'
 import { atLeastSince, type LeaseClock, momentOf } from './moment.js'
 import { parseHost } from './parse-record.js'
-import { delay } from '../cluster/delay.js'
 
 export interface EvictionOptions {
   /** The name of this host. */
@@ -37,7 +37,7 @@ export class HostEvictions {
       const outcome = await this.#attempt(host, signal)
       if (outcome !== 'raced') return outcome === 'evicted'
       // Hosts that take sessions of one host at the same time write its key one after the other.
-      await delay(this.#options.clock, 10 * Math.random(), signal)
+      await pause(this.#options.clock, 10 * Math.random(), signal)
     }
     return false
   }
@@ -74,7 +74,7 @@ export class HostEvictions {
     for (;;) {
       const leftMs = times.abandonedMs - atLeastSince(since, clock)
       if (leftMs <= 0) return undefined
-      await delay(clock, Math.min(leftMs, times.heartbeatMs), signal)
+      await pause(clock, Math.min(leftMs, times.heartbeatMs), signal)
       if (signal.aborted || known.isReachable(host)) return 'alive'
       if (known.revision(host) > revision) return 'raced'
     }

@@ -1,5 +1,5 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { AgentprotoError, asNumber, asRecord, asString, type Clock, parseJson } from '@agentproto/contracts'
+import { AgentprotoError, asNumber, asRecord, asString, type Clock, parseJson, pause } from '@agentproto/contracts'
 import type { AgentProcessInfo } from '@agentproto/contracts/agent'
 import { identify } from '@agentproto/subprocess'
 
@@ -41,7 +41,7 @@ async function whileBrief(path: string, clock: Clock): Promise<void> {
   for (const until = clock.now() + BRIEF_MS; clock.now() < until;) {
     const owner = readOwner(path)
     if (owner?.isBrief !== true || !isAlive(owner)) return
-    await new Promise<void>((resolve) => clock.after(POLL_MS, resolve))
+    await pause(clock, POLL_MS)
   }
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { AgentprotoError, type Clock, isAgentprotoError, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, isAgentprotoError, pause, systemClock } from '@agentproto/contracts'
 import { type HomeWriter, thisAgentproto } from '../version.js'
 import { type HomeLock, lockHome } from './home-lock.js'
 import { assertHomeReadable } from './home-record.js'
@@ -40,7 +40,7 @@ export async function prepareHome(
   root: string,
   { create = false, clock = systemClock, by = thisAgentproto }: PrepareHomeOptions = {},
 ): Promise<void> {
-  for (const until = clock.now() + STARTING_MS; needsUpgrade(root, by, create); await wait(clock)) {
+  for (const until = clock.now() + STARTING_MS; needsUpgrade(root, by, create); await pause(clock, POLL_MS)) {
     const busy = await upgradeBriefly(root, { by, clock })
     // A gateway that starts brings the home up to date itself, at once.
     if (busy !== undefined && clock.now() >= until) throw servedByOlder(root, busy)
@@ -69,8 +69,6 @@ async function upgradeBriefly(root: string, options: OpenHomeOptions): Promise<A
 
 const STARTING_MS = 5_000
 const POLL_MS = 50
-
-const wait = (clock: Clock): Promise<void> => new Promise((resolve) => clock.after(POLL_MS, resolve))
 
 async function lockAndUpgrade(root: string, options: OpenHomeOptions, isBrief: boolean): Promise<HomeLock> {
   const { by = thisAgentproto, clock = systemClock } = options

@@ -4,10 +4,18 @@ import type * as z from 'zod'
 import type { Check } from './carried-values.js'
 import type { SharedServices } from './places.js'
 
-/** For whom a call is answered, until when, and the text that it reads. */
-export interface Incoming {
+/** Until when a call is answered. */
+export interface Reading {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** For whom a call changes something. */
+export interface Acting extends Reading {
   readonly by: Principal
-  readonly signal: AbortSignal
+}
+
+/** A call of another host, with the text that it reads. */
+export interface Incoming extends Acting {
   readonly text: AsyncIterable<string>
 }
 
@@ -26,64 +34,85 @@ interface Carried<A> {
   readonly answer: (own: SharedServices, given: readonly unknown[], call: Incoming) => Promise<Started>
 }
 
+/** Calls the service of this host. */
+type Run<A, C, R> = (own: SharedServices, args: A, call: C) => Promise<R>
+
 /** A method that answers once. */
 export interface ValueMethod<A, R> extends Carried<A> {
   readonly kind: 'value'
   readonly result: Check<R>
 }
 
+export interface ReadMethod<A, R> extends ValueMethod<A, R> {
+  readonly principal: false
+  readonly run: Run<A, Reading, R>
+}
+
+/** @template C What it needs of its call */
+export interface ActMethod<A, R, C = Acting> extends ValueMethod<A, R> {
+  readonly principal: true
+  readonly run: Run<A, C, R>
+}
+
 /** A method that answers with a reader. */
 export interface ReaderMethod<A, T> extends Carried<A> {
   readonly kind: 'reader'
   readonly item: Check<T>
+  readonly run: Run<A, Reading, Reader<T>>
 }
 
 /** A method that answers with texts or bytes, piece by piece. */
-export interface PiecesMethod<A> extends Carried<A> {
+export interface PiecesMethod<A, P> extends Carried<A> {
   readonly kind: 'pieces'
+  readonly run: Run<A, Reading, AsyncIterable<P>>
 }
 
-type Run<A, C, R> = (own: SharedServices, args: A, call: C) => Promise<R>
-
-const value = <A, R>(
-  principal: boolean,
-  { args, result, run }: { args: z.ZodType<A>; result: Check<R>; run: Run<A, Incoming, R> },
-): ValueMethod<A, R> => ({
+export const read = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Reading, R>): ReadMethod<A, R> => ({
   kind: 'value',
-  principal,
+  principal: false,
   args,
   result,
+  run,
   answer: async (own, given, call) => ({ value: await run(own, parsed(args, given), call) }),
 })
 
-export const read = <A, R>(
-  args: z.ZodType<A>,
-  result: Check<R>,
-  run: Run<A, Pick<Incoming, 'signal'>, R>,
-): ValueMethod<A, R> => value(false, { args, result, run })
+export const act = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Acting, R>): ActMethod<A, R> =>
+  acting(args, result, run)
 
-export const act = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Incoming, R>): ValueMethod<A, R> =>
-  value(true, { args, result, run })
+/** As {@link act}, for a method that reads the text of the call. */
+export const fed = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Incoming, R>): ActMethod<A, R, Incoming> =>
+  acting(args, result, run)
+
+const acting = <A, R, C>(args: z.ZodType<A>, result: Check<R>, run: Run<A, C | Incoming, R>): ActMethod<A, R, C> => ({
+  kind: 'value',
+  principal: true,
+  args,
+  result,
+  run,
+  answer: async (own, given, call) => ({ value: await run(own, parsed(args, given), call) }),
+})
 
 export const reader = <A, T>(
   args: z.ZodType<A>,
   item: Check<T>,
-  run: Run<A, Pick<Incoming, 'signal'>, Reader<T>>,
+  run: Run<A, Reading, Reader<T>>,
 ): ReaderMethod<A, T> => ({
   kind: 'reader',
   principal: false,
   args,
   item,
+  run,
   answer: async (own, given, call) => ({ reader: await run(own, parsed(args, given), call) }),
 })
 
-export const pieces = <A>(
+export const pieces = <A, P extends string | Uint8Array>(
   args: z.ZodType<A>,
-  run: Run<A, Pick<Incoming, 'signal'>, AsyncIterable<string | Uint8Array>>,
-): PiecesMethod<A> => ({
+  run: Run<A, Reading, AsyncIterable<P>>,
+): PiecesMethod<A, P> => ({
   kind: 'pieces',
   principal: false,
   args,
+  run,
   answer: async (own, given, call) => ({ pieces: await run(own, parsed(args, given), call) }),
 })
 

@@ -38,8 +38,18 @@ import {
   sessionId,
   shaped,
 } from './carried-values.js'
-import { act, pieces, read, reader, type ReaderMethod, type ValueMethod } from './method-kinds.js'
-import type { CarriedName } from './places.js'
+import {
+  act,
+  type ActMethod,
+  fed,
+  pieces,
+  read,
+  reader,
+  type ReaderMethod,
+  type ReadMethod,
+  type ValueMethod,
+} from './method-kinds.js'
+import type { CarriedName, OwnerName } from './places.js'
 
 const args = <const T extends readonly [z.ZodType, ...z.ZodType[]]>(...schemas: T) => z.tuple([...schemas])
 
@@ -182,7 +192,7 @@ export const METHODS = {
     args(sessionId, z.enum(['md', 'json', 'jsonl', 'transcript'])),
     ({ archive }, [id, format]) => archive.export(id, format),
   ),
-  'archive.import': act(z.tuple([]), isSession, ({ archive }, _none, { text, by }) => archive.import(text, by)),
+  'archive.import': fed(z.tuple([]), isSession, ({ archive }, _none, { text, by }) => archive.import(text, by)),
   'usage.report': read(
     args(optional(on['GET /usage'].query), within),
     shaped<UsageReport>(jsonOf(on['GET /usage'].answers)),
@@ -220,7 +230,7 @@ export const METHODS = {
 } as const satisfies Readonly<Record<CarriedName, { readonly kind: string }>>
 
 type Methods = typeof METHODS
-type NameOf<Kind> = { [K in CarriedName]: Methods[K] extends { readonly kind: Kind } ? K : never }[CarriedName]
+type NameOf<Shape> = { [K in CarriedName]: Methods[K] extends Shape ? K : never }[CarriedName]
 
 /** The arguments of a method as they are sent, without principal and signal. */
 export type ArgsOf<K extends CarriedName> = z.output<Methods[K]['args']>
@@ -231,11 +241,19 @@ export type ResultOf<K extends CarriedName> = Methods[K] extends { readonly resu
     ? T
     : never
 
-export type ValueName = NameOf<'value'>
-export type ReaderName = NameOf<'reader'>
+export type ValueName = NameOf<{ readonly kind: 'value' }>
+export type ReaderName = NameOf<{ readonly kind: 'reader' }>
+/** Of the methods that the owner of a session answers, those that change something, and those that read. */
+export type OwnerAct = OwnerName & NameOf<{ readonly kind: 'value'; readonly principal: true }>
+export type OwnerRead = OwnerName & NameOf<{ readonly kind: 'value'; readonly principal: false }>
+export type OwnerReader = OwnerName & ReaderName
 
 const VALUES: { readonly [K in ValueName]: ValueMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
 const READERS: { readonly [K in ReaderName]: ReaderMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
+const OWNER_ACTS: { readonly [K in OwnerAct]: ActMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
+const OWNER_READS: { readonly [K in OwnerRead]: ReadMethod<ArgsOf<K>, ResultOf<K>> } = METHODS
 
 export const valueMethod = <K extends ValueName>(name: K): ValueMethod<ArgsOf<K>, ResultOf<K>> => VALUES[name]
 export const readerMethod = <K extends ReaderName>(name: K): ReaderMethod<ArgsOf<K>, ResultOf<K>> => READERS[name]
+export const ownerAct = <K extends OwnerAct>(name: K): ActMethod<ArgsOf<K>, ResultOf<K>> => OWNER_ACTS[name]
+export const ownerRead = <K extends OwnerRead>(name: K): ReadMethod<ArgsOf<K>, ResultOf<K>> => OWNER_READS[name]

@@ -88,3 +88,8 @@ export type SharedServices = Pick<Services, 'sessions' | 'permissions' | 'archiv
 export type CarriedName = {
   [M in MethodName]: (typeof PLACES)[M] extends 'copy' | 'local' ? never : M
 }[MethodName]
+
+/** The methods that the owner of a session answers. */
+export type OwnerName = {
+  [M in CarriedName]: (typeof PLACES)[M] extends 'owner' ? M : never
+}[CarriedName]

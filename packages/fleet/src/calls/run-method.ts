@@ -6,6 +6,7 @@ import type { Started } from './method-kinds.js'
 import { METHODS } from './methods.js'
 import type { CarriedName, SharedServices } from './places.js'
 import { piecesReader } from './pieces-reader.js'
+import { sessionOf } from './session-of.js'
 
 // One call at its owner: its arguments are parsed here, and what its principal may do is checked again.
 
@@ -107,14 +108,6 @@ function assertOwned([first]: readonly unknown[], { mayRun }: Received): void {
 const SCOPES_OF: ReadonlyMap<string, Exclude<Operation['scope'], 'open'> | undefined> = new Map(
   Object.values<Operation>(OPERATIONS).map(({ calls, scope }) => [calls, scope === 'open' ? undefined : scope]),
 )
-
-/** The session that a first argument names: its id, or what has it. */
-function sessionOf(given: unknown): string | undefined {
-  if (typeof given === 'string') return given
-  if (typeof given !== 'object' || given === null) return undefined
-  if ('sessionId' in given && typeof given.sessionId === 'string') return given.sessionId
-  return 'requestId' in given && 'id' in given && typeof given.id === 'string' ? given.id : undefined
-}
 
 function ranOf(started: Started): Ran {
   if ('value' in started) return { outcome: defined({ value: started.value }) }

@@ -8,6 +8,7 @@ import type {
 import { askAll, inTime, mergePruned, mergeRules, mergeUsage } from './asked-of-all.js'
 import { searchAll } from './fleet-search.js'
 import type { FleetServices, FleetServicesOptions } from './fleet-services-options.js'
+import { OwnerCalls } from './owner-calls.js'
 import { Owners } from './owners.js'
 import { type Fleet, sessionsOf } from './fleet-sessions.js'
 
@@ -17,7 +18,8 @@ import { type Fleet, sessionsOf } from './fleet-sessions.js'
  * Every call for a session of another host can throw `host_unreachable` with `retryAfter` in seconds.
  */
 export function fleetServices(options: FleetServicesOptions): FleetServices {
-  const fleet: Fleet = { ...options, owners: new Owners(options) }
+  const owners = new Owners(options)
+  const fleet: Fleet = { ...options, owners, owner: new OwnerCalls({ ...options, owners }) }
   return {
     sessions: sessionsOf(fleet),
     permissions: permissionsOf(fleet),
@@ -28,15 +30,10 @@ export function fleetServices(options: FleetServicesOptions): FleetServices {
   }
 }
 
-function permissionsOf({ host: self, own: { permissions }, calls, clock, owners }: Fleet): PermissionService {
-  /** Rules of a workspace are those of this host. */
-  const otherOf = (scope: Parameters<PermissionService['rules']>[0]): string | undefined =>
-    'sessionId' in scope ? owners.otherOf(scope.sessionId) : undefined
+/** Rules of a workspace are those of this host. */
+function permissionsOf({ host: self, own: { permissions }, calls, clock, owner, owners }: Fleet): PermissionService {
   return {
-    async rules(scope) {
-      const host = otherOf(scope)
-      return host === undefined ? permissions.rules(scope) : calls.to(host).value('permissions.rules', [scope])
-    },
+    rules: (scope) => owner.read('permissions.rules', [scope]),
     async allRules(workspaces) {
       if (owners.isAlone) return permissions.allRules(workspaces)
       const answer = () => permissions.allRules(workspaces)
@@ -46,22 +43,12 @@ function permissionsOf({ host: self, own: { permissions }, calls, clock, owners 
       )
       return mergeRules(asked)
     },
-    async addRule(scope, request, by) {
-      const host = otherOf(scope)
-      return host === undefined
-        ? permissions.addRule(scope, request, by)
-        : calls.to(host).value('permissions.addRule', [scope, request], { by })
-    },
-    async removeRule(scope, ruleId, by) {
-      const host = otherOf(scope)
-      return host === undefined
-        ? permissions.removeRule(scope, ruleId, by)
-        : calls.to(host).value('permissions.removeRule', [scope, ruleId], { by })
-    },
+    addRule: (scope, request, by) => owner.act('permissions.addRule', [scope, request], by),
+    removeRule: (scope, ruleId, by) => owner.act('permissions.removeRule', [scope, ruleId], by),
   }
 }
 
-function archiveOf({ host: self, own: { archive }, calls, owners, view }: Fleet): SessionArchive {
+function archiveOf({ host: self, own: { archive }, calls, owner, owners, view }: Fleet): SessionArchive {
   return {
     async search(query, within, signal) {
       if (owners.isAlone) return archive.search(query, within, signal)
@@ -80,16 +67,8 @@ function archiveOf({ host: self, own: { archive }, calls, owners, view }: Fleet)
       )
       return mergePruned(asked, request.dryRun ?? false)
     },
-    async repair(id, options, by) {
-      const host = owners.otherOf(id)
-      return host === undefined
-        ? archive.repair(id, options, by)
-        : calls.to(host).value('archive.repair', [id, options], { by })
-    },
-    async export(id, format) {
-      const host = owners.otherOf(id)
-      return host === undefined ? archive.export(id, format) : calls.to(host).texts([id, format])
-    },
+    repair: (id, options, by) => owner.act('archive.repair', [id, options], by),
+    export: (id, format) => owner.texts([id, format]),
     import: (text, by) => archive.import(text, by),
   }
 }
@@ -109,46 +88,14 @@ function usageOf({ host: self, own: { usage }, calls, clock, owners }: Fleet): U
   }
 }
 
-function worktreesOf({ own: { worktrees }, calls, owners }: Fleet): WorktreeService {
-  return {
-    async merge(id, request, by) {
-      const host = owners.otherOf(id)
-      return host === undefined
-        ? worktrees.merge(id, request, by)
-        : calls.to(host).value('worktrees.merge', [id, request], { by })
-    },
-    async discard(id, request, by) {
-      const host = owners.otherOf(id)
-      return host === undefined
-        ? worktrees.discard(id, request, by)
-        : calls.to(host).value('worktrees.discard', [id, request], { by })
-    },
-  }
-}
+const worktreesOf = ({ owner }: Fleet): WorktreeService => ({
+  merge: (id, request, by) => owner.act('worktrees.merge', [id, request], by),
+  discard: (id, request, by) => owner.act('worktrees.discard', [id, request], by),
+})
 
-function changesOf({ own: { changes }, calls, owners }: Fleet): ChangeService {
-  return {
-    async list(id, query, signal) {
-      const host = owners.otherOf(id)
-      return host === undefined
-        ? changes.list(id, query, signal)
-        : calls.to(host).value('changes.list', [id, query], { signal })
-    },
-    async diff(id, query, signal) {
-      const host = owners.otherOf(id)
-      return host === undefined ? changes.diff(id, query, signal) : calls.to(host).bytes([id, query], { signal })
-    },
-    async markReviewed(id, request, by) {
-      const host = owners.otherOf(id)
-      return host === undefined
-        ? changes.markReviewed(id, request, by)
-        : calls.to(host).value('changes.markReviewed', [id, request], { by })
-    },
-    async rewind(id, request, by) {
-      const host = owners.otherOf(id)
-      return host === undefined
-        ? changes.rewind(id, request, by)
-        : calls.to(host).value('changes.rewind', [id, request], { by })
-    },
-  }
-}
+const changesOf = ({ owner }: Fleet): ChangeService => ({
+  list: (id, query, signal) => owner.read('changes.list', [id, query], signal),
+  diff: (id, query, signal) => owner.bytes([id, query], signal),
+  markReviewed: (id, request, by) => owner.act('changes.markReviewed', [id, request], by),
+  rewind: (id, request, by) => owner.act('changes.rewind', [id, request], by),
+})

@@ -4,6 +4,7 @@ import { askAll, inTime, mergeWaiting } from './asked-of-all.js'
 import { fleetFollow, isUnreachable } from './fleet-follow.js'
 import type { FleetServicesOptions } from './fleet-services-options.js'
 import { mergedWatch } from './merged-watch.js'
+import type { OwnerCalls } from './owner-calls.js'
 import type { Owners } from './owners.js'
 import { isWithin } from './session-bounds.js'
 import { listPage } from './session-list.js'
@@ -11,6 +12,8 @@ import { listPage } from './session-list.js'
 /** What the services of a fleet share. */
 export interface Fleet extends FleetServicesOptions {
   readonly owners: Owners
+  /** Calls of the methods that the owner of a session answers. */
+  readonly owner: OwnerCalls
 }
 
 /** The sessions of all hosts. */
@@ -33,7 +36,6 @@ function starts(fleet: Fleet): Part<'spawn' | 'fork'> {
     owners,
     place,
   } = fleet
-  const otherOf = (id: string): string | undefined => owners.otherOf(id)
   return {
     async spawn(request, by) {
       const host = (await place?.(request, by)) ?? self
@@ -45,7 +47,7 @@ function starts(fleet: Fleet): Part<'spawn' | 'fork'> {
       return session
     },
     async fork(id, request, by) {
-      const host = otherOf(id)
+      const host = owners.otherOf(id)
       if (host === undefined) return sessions.fork(id, request, by)
       const session = await calls.to(host).value('sessions.fork', [id, request], { by })
       owners.created(session.id, host)
@@ -55,66 +57,26 @@ function starts(fleet: Fleet): Part<'spawn' | 'fork'> {
 }
 
 function acts(fleet: Fleet): Part<'prompt' | 'resume' | 'configure' | 'rename' | 'interrupt' | 'answer'> {
-  const {
-    own: { sessions },
-    calls,
-    owners,
-  } = fleet
-  const otherOf = (id: string): string | undefined => owners.otherOf(id)
+  const { owner } = fleet
   return {
-    async prompt(id, request, by) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.prompt(id, request, by)
-        : calls.to(host).value('sessions.prompt', [id, request], { by })
-    },
-    async resume(id, request, by) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.resume(id, request, by)
-        : shown(fleet, await calls.to(host).value('sessions.resume', [id, request], { by }), host)
-    },
-    async configure(id, request, by) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.configure(id, request, by)
-        : shown(fleet, await calls.to(host).value('sessions.configure', [id, request], { by }), host)
-    },
-    async rename(id, request, by) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.rename(id, request, by)
-        : shown(fleet, await calls.to(host).value('sessions.rename', [id, request], { by }), host)
-    },
-    async interrupt(id, by, request) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.interrupt(id, by, request)
-        : calls.to(host).value('sessions.interrupt', [id, request], { by })
-    },
-    async answer(which, answer, by) {
-      const host = otherOf(which.id)
-      return host === undefined
-        ? sessions.answer(which, answer, by)
-        : calls.to(host).value('sessions.answer', [which, answer], { by })
-    },
+    prompt: (id, request, by) => owner.act('sessions.prompt', [id, request], by),
+    resume: (id, request, by) => shownBy(fleet, id, () => owner.act('sessions.resume', [id, request], by)),
+    configure: (id, request, by) => shownBy(fleet, id, () => owner.act('sessions.configure', [id, request], by)),
+    rename: (id, request, by) => shownBy(fleet, id, () => owner.act('sessions.rename', [id, request], by)),
+    interrupt: (id, by, request) => owner.act('sessions.interrupt', [id, request], by),
+    answer: (which, answer, by) => owner.act('sessions.answer', [which, answer], by),
   }
 }
 
-function ends({ own: { sessions }, calls, owners }: Fleet): Part<'kill' | 'forget'> {
-  const otherOf = (id: string): string | undefined => owners.otherOf(id)
+function ends({ own: { sessions }, owner, owners }: Fleet): Part<'kill' | 'forget'> {
   return {
     async kill(id, by, reason) {
-      const host = otherOf(id)
-      if (host === undefined) return sessions.kill(id, by, reason)
-      if (typeof reason === 'object')
-        throw new AgentprotoError('forbidden', 'A hook ends only sessions of its own host')
-      return calls.to(host).value('sessions.kill', [id, reason], { by })
+      if (typeof reason !== 'object') return owner.act('sessions.kill', [id, reason], by)
+      if (owners.otherOf(id) === undefined) return sessions.kill(id, by, reason)
+      throw new AgentprotoError('forbidden', 'A hook ends only sessions of its own host')
     },
     async forget(id, by) {
-      const host = otherOf(id)
-      if (host === undefined) return sessions.forget(id, by)
-      const forgotten = await calls.to(host).value('sessions.forget', [id], { by })
+      const forgotten = await owner.act('sessions.forget', [id], by)
       owners.forgotten(id)
       return forgotten
     },
@@ -125,10 +87,10 @@ function reads(fleet: Fleet): Part<'get' | 'waitTurn' | 'turns' | 'turn' | 'outp
   const {
     own: { sessions },
     calls,
+    owner,
     owners,
     view,
   } = fleet
-  const otherOf = (id: string): string | undefined => owners.otherOf(id)
   return {
     async get(id, within) {
       const host = owners.otherShown(id)
@@ -142,28 +104,11 @@ function reads(fleet: Fleet): Part<'get' | 'waitTurn' | 'turns' | 'turn' | 'outp
       if (session === undefined) throw notFound(id)
       return session
     },
-    async waitTurn(id, turn, signal) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.waitTurn(id, turn, signal)
-        : calls.to(host).value('sessions.waitTurn', [id, turn], { signal })
-    },
-    async turns(id, query) {
-      const host = otherOf(id)
-      return host === undefined ? sessions.turns(id, query) : calls.to(host).value('sessions.turns', [id, query])
-    },
-    async turn(id, turn) {
-      const host = otherOf(id)
-      return host === undefined ? sessions.turn(id, turn) : calls.to(host).value('sessions.turn', [id, turn])
-    },
-    async output(id, lastN) {
-      const host = otherOf(id)
-      return host === undefined ? sessions.output(id, lastN) : calls.to(host).value('sessions.output', [id, lastN])
-    },
-    async requests(id) {
-      const host = otherOf(id)
-      return host === undefined ? sessions.requests(id) : calls.to(host).value('sessions.requests', [id])
-    },
+    waitTurn: (id, turn, signal) => owner.read('sessions.waitTurn', [id, turn], signal),
+    turns: (id, query) => owner.read('sessions.turns', [id, query]),
+    turn: (id, turn) => owner.read('sessions.turn', [id, turn]),
+    output: (id, lastN) => owner.read('sessions.output', [id, lastN]),
+    requests: (id) => owner.read('sessions.requests', [id]),
   }
 }
 
@@ -172,29 +117,28 @@ function logs(fleet: Fleet): Part<'events' | 'follow' | 'followOutput'> {
   const {
     own: { sessions },
     calls,
+    owner,
     owners,
     view,
     log,
   } = fleet
-  const otherOf = (id: string): string | undefined => owners.otherOf(id)
   return {
     async events(id, after, limit) {
-      const host = otherOf(id)
-      if (host === undefined) return sessions.events(id, after, limit)
-      if (!view.isReachable(host)) return log.read(id, after, limit)
+      const host = owners.otherOf(id)
+      if (host !== undefined && !view.isReachable(host)) return log.read(id, after, limit)
       try {
-        return await calls.to(host).value('sessions.events', [id, after, limit])
+        return await owner.read('sessions.events', [id, after, limit])
       } catch (thrown) {
-        if (isUnreachable(thrown)) return log.read(id, after, limit)
+        if (host !== undefined && isUnreachable(thrown)) return log.read(id, after, limit)
         throw thrown
       }
     },
     async follow(id, after) {
-      if (otherOf(id) === undefined) return sessions.follow(id, after)
+      if (owners.otherOf(id) === undefined) return sessions.follow(id, after)
       return fleetFollow(
         {
           async atOwner(from) {
-            const host = otherOf(id)
+            const host = owners.otherOf(id)
             if (host === undefined) return sessions.follow(id, from)
             return view.isReachable(host) ? calls.to(host).reader('sessions.follow', [id, from]) : undefined
           },
@@ -203,12 +147,7 @@ function logs(fleet: Fleet): Part<'events' | 'follow' | 'followOutput'> {
         after,
       )
     },
-    async followOutput(id, cursor) {
-      const host = otherOf(id)
-      return host === undefined
-        ? sessions.followOutput(id, cursor)
-        : calls.to(host).reader('sessions.followOutput', [id, cursor])
-    },
+    followOutput: (id, cursor) => owner.reader('sessions.followOutput', [id, cursor]),
   }
 }
 
@@ -265,6 +204,13 @@ function copied(fleet: Fleet, id: string, within: SessionBounds | undefined): Se
   if (record === undefined) return undefined
   const isInBounds = isWithin(record.session, within, (other) => fleet.view.session(other)?.session)
   return isInBounds ? shown(fleet, record.session, record.owner) : undefined
+}
+
+/** What a call answers of a session, as this host shows it. */
+async function shownBy(fleet: Fleet, id: string, call: () => Promise<Session>): Promise<Session> {
+  const host = fleet.owners.otherOf(id)
+  const session = await call()
+  return host === undefined ? session : shown(fleet, session, host)
 }
 
 /** As this host shows it: with the name of its host, and `unreachable` when that is not heard from. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 /** @param current returns the current gateway */
 export function followSession(id, current) {
-  const follower = { id, last: 0, faults: [], digests: new Map(), stopped: false }
+  const follower = { id, last: 0, chain: '', faults: [], digests: new Map(), stopped: false }
   void follow(follower, current)
   return follower
 }
@@ -33,14 +33,19 @@ async function readOnce(follower, { url, headers }) {
   }
 }
 
-function note(follower, message) {
+/** Adds one SSE message. */
+export function note(follower, message) {
   const seq = Number(/^id: (\d+)$/m.exec(message)?.[1])
   const data = /^data: (.*)$/m.exec(message)?.[1]
   if (!Number.isInteger(seq) || data === undefined) return
   if (seq !== follower.last + 1) follower.faults.push(`${follower.id}: event ${seq} came after ${follower.last}`)
   follower.last = seq
+  follower.chain = chained(follower.chain, data)
   // The log must have exactly what was seen. A digest of each hundredth event limits the memory.
   if (seq % 100 === 0) follower.digests.set(seq, digest(data))
 }
+
+/** A digest of all lines so far: two readers that have the same have read the same. */
+export const chained = (chain, line) => digest(chain + line)
 
 export const digest = (text) => createHash('sha1').update(text).digest('base64')

@@ -29,3 +29,27 @@ export function agentPids(root, sessionId) {
     }
   })
 }
+
+/** The roots below which each session has a process now: one reading of all processes. */
+export function rootsOfSessions() {
+  const roots = new Map()
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const environment = environmentOf(entry)
+    const session = environment.get('AGENTPROTO_SESSION_ID')
+    const root = environment.get('CHAOS_ROOT')
+    if (session === undefined || root === undefined) continue
+    if (!roots.has(session)) roots.set(session, new Set())
+    roots.get(session).add(root)
+  }
+  return roots
+}
+
+function environmentOf(pid) {
+  try {
+    const lines = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+    return new Map(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+  } catch {
+    return new Map()
+  }
+}

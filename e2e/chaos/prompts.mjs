@@ -26,12 +26,12 @@ export const KIND_NAMES = Object.keys(KINDS)
 export const WRITES = new Set(['ask', 'askTwice', 'tools'])
 
 /** Tokens have the same length, so that texts are cut in the same places. */
-const TOKEN = /\bn\d{6}k[a-zA-Z]+\b/g
+export const TOKEN = /\bn\d{6}k[a-zA-Z]+\b/g
 export const tokenOf = (number, kind) => `n${String(number).padStart(6, '0')}k${kind}`
 export const kindOf = (token) => token.slice('n000000k'.length)
 
-/** The content of one turn of each kind, from a session that nothing ends. */
-export async function calmTurns(daemon, root) {
+/** The content of one turn of each of these kinds, from a session that nothing ends. */
+export async function calmTurns(daemon, root, kinds = KIND_NAMES) {
   const cwd = join(root, 'calm')
   mkdirSync(cwd)
   const responder = answerRequests(
@@ -39,7 +39,7 @@ export async function calmTurns(daemon, root) {
     () => undefined,
   )
   const { id } = await daemon.call('POST', '/sessions/agent', { adapter: 'demo', cwd })
-  for (const kind of KIND_NAMES) {
+  for (const kind of kinds) {
     const token = tokenOf(0, kind)
     await daemon.call('POST', `/sessions/${id}/prompt`, { prompt: KINDS[kind](token), wait: true })
   }

@@ -93,26 +93,27 @@ test('what each package exports', () => {
       DelegationGrant ERRORS EXIT EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS
       FailureKind FairShares FormField FormValue GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES
       HOST_LOSS_POLICIES HostEvent HostEventType HostLossPolicy IdempotencyDigests Json LoopLimits
-      MAX_FAILED_RESUMES NOTIFICATION_TYPES NOTIFY_EVENTS NamedToken NewId NewToken Notification
-      NotificationData NotifyEvent OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS
-      PERMISSION_OPTION_TEXT PartCut PermissionMode PermissionModeChange PermissionOption
-      PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
-      PromptContextPart QuestionRequest QueuedTurn Quote REQUEST_STATES RULE_LIFETIMES Refusal Repair
-      RequestFacts RequestPath RequestVariable ResolvedCwd Rewound RotatedToken RuleLifetime RuleMatch
-      RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
-      SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
-      SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
-      SessionRequest SessionReview SessionSandbox SessionStateName SessionStatus SessionStopped
-      SessionSummary SessionTurn SessionWorktree StatusChange StopReason StoredAgentSession StreamError
-      StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TOOL_KIND_TEXT TURN_BOUNDS TURN_END_REASONS
-      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
-      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
-      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace
-      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
-      emptyValue everySession formFields fromProblem hasSecondStep hostText isAgentprotoError isDecision
-      isLive isRecord jsonText parseJson pause permissionChoices planText promptText questionChoices
-      randomId readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
-      toolInputText traceIdOf traceOf unknownChoice
+      MAX_FAILED_RESUMES NOTIFICATION_TYPES NOTIFY_EVENTS NO_USAGE NO_WORKSPACE NamedToken NewId NewToken
+      Notification NotificationData NotifyEvent OutputItem OutputLine PERMISSION_MODES
+      PERMISSION_OPTION_KINDS PERMISSION_OPTION_TEXT PartCut PermissionMode PermissionModeChange
+      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal
+      Problem PromptContextPart QuestionRequest QueuedTurn Quote REQUEST_STATES RULE_LIFETIMES Refusal
+      Repair RequestFacts RequestPath RequestVariable ResolvedCwd Rewound RotatedToken RuleLifetime
+      RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES
+      SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS
+      STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
+      SessionImport SessionPrincipal SessionRequest SessionReview SessionSandbox SessionStateName
+      SessionStatus SessionStopped SessionSummary SessionTurn SessionWorktree StatusChange StopReason
+      StoredAgentSession StreamError StreamEvent StreamEventType TOKEN_KINDS TOKEN_SHAPE TOOL_KINDS
+      TOOL_KIND_TEXT TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal
+      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
+      TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
+      TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
+      addCost addGap addUsage asList asNumber asRecord asString defined emptyValue everySession formFields
+      fromProblem hasSecondStep hostText isAgentprotoError isDecision isLive isRecord jsonText parseJson
+      pause permissionChoices planText promptText questionChoices randomId readNumber ruleText
+      settlesWithin summaryOf systemClock toAgentprotoError toolContentText toolInputText traceIdOf
+      traceOf unknownChoice
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest AllRules Answer
       AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller ChangeService
@@ -131,9 +132,10 @@ test('what each package exports', () => {
       USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService
       WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
       assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
-      hasEndedBefore isWithinDepth loopsSchema lostSessionSchema matchesFilter mayUse mcpServerSchema
-      movedSettingsSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
-      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleHosts visibleWorkspaces
+      hasEndedBefore isInFolder isWithinBounds isWithinDepth loopsSchema lostSessionSchema matchesFilter
+      mayUse mcpServerSchema movedSettingsSchema operationOf parseWire permissionModeSchema
+      promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer
+      visibleHosts visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities

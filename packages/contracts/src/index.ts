@@ -7,7 +7,7 @@ export type { Clock, NewId, Timer } from './clock.js'
 export { promptText, TOOL_KINDS } from './content.js'
 export type { ToolContent, ToolKind, ToolLocation } from './content.js'
 export type { ContentBlock } from './wire/content-block.js'
-export { STREAM_EVENT_CHECKS, STREAM_EVENT_TYPES, TURN_END_REASONS } from './stream-event.js'
+export { STREAM_EVENT_CHECKS, STREAM_EVENT_TYPES, TOKEN_KINDS, TURN_END_REASONS } from './stream-event.js'
 export type {
   AgentPrompt,
   StreamError,
@@ -122,6 +122,7 @@ export type { RuleMatch } from './wire/rule-match.js'
 export { TurnCollector } from './turn-collector.js'
 export { addGap, TURN_BOUNDS, TurnParts } from './turn-parts.js'
 export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'
+export { NO_WORKSPACE } from './workspace.js'
 export type { ResolvedCwd, WorkspaceResolver, WorkspaceService } from './workspace.js'
 export type {
   BrowserCode,
@@ -141,4 +142,5 @@ export type { Authenticate, Principal, Refusal, Scope, SessionPrincipal, TokenPr
 export type { OutputItem } from './output-line.js'
 export { asList, asNumber, asRecord, asString, defined, isRecord, parseJson } from './json.js'
 export type { Defined, Json } from './json.js'
+export { addCost, addUsage, NO_USAGE } from './usage-sum.js'
 export type { Budget, Cost, LoopLimits, Usage } from './usage.js'

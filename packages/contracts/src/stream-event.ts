@@ -45,14 +45,16 @@ export interface TurnEnd {
   readonly usage?: TokenUsage
 }
 
-export interface TokenUsage {
-  readonly inputTokens?: number
-  readonly outputTokens?: number
-  readonly totalTokens?: number
-  readonly cachedReadTokens?: number
-  readonly cachedWriteTokens?: number
-  readonly thoughtTokens?: number
-}
+/** Of these a turn may report how many it used. */
+export const TOKEN_KINDS = [
+  'inputTokens',
+  'outputTokens',
+  'totalTokens',
+  'cachedReadTokens',
+  'cachedWriteTokens',
+  'thoughtTokens',
+] as const
+export type TokenUsage = { readonly [Kind in (typeof TOKEN_KINDS)[number]]?: number }
 
 /** Out-of-band error during a turn; a `turn-end` follows it. */
 export interface StreamError {

@@ -39,7 +39,8 @@ export {
   visibleWorkspaces,
 } from './wire/access.js'
 export type { ConsoleFile, ConsoleFiles } from './wire/console-files.js'
-export type { SessionBounds } from './wire/access.js'
+export { isInFolder, isWithinBounds } from './wire/session-bounds.js'
+export type { SessionBounds } from './wire/session-bounds.js'
 export { answerRequestSchema, toAgentAnswer } from './wire/answer-request.js'
 export type { AnswerRequest } from './wire/answer-request.js'
 export { contentBlockSchema } from './wire/content-block.js'

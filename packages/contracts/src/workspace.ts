@@ -2,11 +2,14 @@ import type { Principal } from './principal.js'
 import type { AddWorkspaceRequest } from './wire/host-requests.js'
 import type { Workspace, WorkspacesFile } from './wire/host-responses.js'
 
+/** The slug that a session reports which runs in no workspace (AIP-46). No workspace may have it. */
+export const NO_WORKSPACE = 'default'
+
 /** The folder of a session. */
 export interface ResolvedCwd {
   /** Absolute and existing. */
   readonly cwd: string
-  /** `default` without a workspace. */
+  /** {@link NO_WORKSPACE} without a workspace. */
   readonly workspaceSlug: string
   readonly warnings: readonly string[]
 }

@@ -1,8 +1,7 @@
 import { isLive, type PermissionRule, type Session } from '@agentproto/contracts'
 import type { StoredSession, StoredWorktree, UsageMeter } from '@agentproto/contracts/agent'
-import type { SessionBounds } from '@agentproto/contracts/wire'
+import { isWithinBounds, type SessionBounds } from '@agentproto/contracts/wire'
 import { rootOf } from './changes/session-root.js'
-import { isWithin } from './delegation/scope.js'
 import { isRule } from './permissions/file-rule-store.js'
 import { isInside } from './permissions/real-path.js'
 import { sessionNotFound } from './records/session-id.js'
@@ -117,7 +116,7 @@ export class SessionCache {
 
   /** A test for sessions within bounds. */
   scope(within: SessionBounds | undefined): (session: Session) => boolean {
-    return (session) => isWithin(session, within, (id) => this.descriptor(id))
+    return (session) => isWithinBounds(session, within, (id) => this.descriptor(id))
   }
 
   delete(session: SessionActor): void {

@@ -1,6 +1,5 @@
-import type { ResolvedCwd } from '@agentproto/contracts'
+import { NO_WORKSPACE, type ResolvedCwd } from '@agentproto/contracts'
 import { isWithin, realFolder, realFolderIfAny } from './folder.js'
-import { NO_WORKSPACE } from './slug.js'
 import { findWorkspace, type StoredWorkspace, type StoredWorkspaces } from './workspaces-file.js'
 
 interface ResolveRequest {

@@ -1,9 +1,6 @@
 import { basename } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, NO_WORKSPACE } from '@agentproto/contracts'
 import { SLUG, SLUG_CHARS_MAX } from './workspaces-file.js'
-
-/** What sessions report when no workspace is involved (AIP-46). No workspace may have this slug. */
-export const NO_WORKSPACE = 'default'
 
 /** A slug for a folder, made from its name, that no other workspace has. */
 export function slugFor(path: string, taken: ReadonlySet<string>): string {

@@ -1,20 +1,9 @@
 import { AgentprotoError } from '../errors.js'
 import type { Principal, Scope, TokenPrincipal } from '../principal.js'
 import type { Host, Workspace, WorkspacesFile } from './host-responses.js'
+import type { SessionBounds } from './session-bounds.js'
 
 // Who may call what. The scopes are in the table of operations; what has no scope is only for the owner.
-
-/** The sessions that a principal may use; all conditions must match. */
-export interface SessionBounds {
-  /** In one of these workspaces. */
-  readonly workspaces?: readonly string[]
-  /** With `workspaces`: in the folder that each of them had when the principal was bound to it. */
-  readonly folders?: Readonly<Record<string, string>>
-  /** A descendant of this session. */
-  readonly under?: string
-  /** With `under`: also that session. */
-  readonly itself?: boolean
-}
 
 /** Whether a principal has a scope. Without a scope only the owner passes. */
 export function mayUse(by: Principal, needed: Scope | undefined): boolean {

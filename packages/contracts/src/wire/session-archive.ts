@@ -1,4 +1,4 @@
-import type { SessionBounds } from './access.js'
+import type { SessionBounds } from './session-bounds.js'
 import type { ExportFormat, PruneRequest, SearchQuery } from './archive-requests.js'
 import type { PruneResult, RepairReport, SearchResult } from './session-responses.js'
 import type { Principal } from '../principal.js'

@@ -1,4 +1,4 @@
-import type { SessionBounds } from './access.js'
+import type { SessionBounds } from './session-bounds.js'
 import type { WaitingQuery } from './waiting-query.js'
 import type { AgentAnswer } from '../agent-request.js'
 import type { EventBatch } from '../event-log.js'

@@ -1,4 +1,4 @@
-import type { SessionBounds } from './access.js'
+import type { SessionBounds } from './session-bounds.js'
 import type { UsageQuery, UsageReport } from './usage.js'
 
 /** What sessions used, also those that were deleted. */

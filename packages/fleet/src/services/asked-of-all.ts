@@ -1,11 +1,10 @@
 import {
+  addUsage,
   type Clock,
-  type Cost,
   defined,
   isAgentprotoError,
   type SessionRequest,
   settlesWithin,
-  type TokenUsage,
   type Usage,
 } from '@agentproto/contracts'
 import {
@@ -18,7 +17,6 @@ import {
   type UsageReportRow,
   type WaitingQuery,
 } from '@agentproto/contracts/wire'
-
 import { unreachable } from '../calls/exchange.js'
 
 // Answers that are put together from those of all hosts. A host that does not answer is named; its part is missing.
@@ -135,41 +133,3 @@ export function mergeUsage(asked: Answers<UsageReport>): UsageReport | undefined
 function usageOf({ key: _key, ...usage }: UsageReportRow): Usage {
   return usage
 }
-
-/** What was never reported stays absent. */
-function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    turns: a.turns + b.turns,
-    unreported: a.unreported + b.unreported,
-    withoutTokens: a.withoutTokens + b.withoutTokens,
-    withoutCost: a.withoutCost + b.withoutCost,
-    busyMs: a.busyMs + b.busyMs,
-    ...defined({ tokens: addTokens(a.tokens, b.tokens), cost: addCosts(a.cost, b.cost) }),
-  }
-}
-
-function addTokens(a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  const kinds = TOKEN_KINDS.filter((kind) => a[kind] !== undefined || b[kind] !== undefined)
-  return Object.fromEntries(kinds.map((kind) => [kind, (a[kind] ?? 0) + (b[kind] ?? 0)]))
-}
-
-const TOKEN_KINDS = [
-  'inputTokens',
-  'outputTokens',
-  'totalTokens',
-  'cachedReadTokens',
-  'cachedWriteTokens',
-  'thoughtTokens',
-] as const satisfies readonly (keyof TokenUsage)[]
-
-/** Amounts of two currencies are never added. */
-function addCosts(a: readonly Cost[] | undefined, b: readonly Cost[] | undefined): readonly Cost[] | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  const sums = new Map(a.map(({ currency, amount }) => [currency, amount]))
-  for (const { currency, amount } of b) sums.set(currency, rounded((sums.get(currency) ?? 0) + amount))
-  return Array.from(sums, ([currency, amount]) => ({ amount, currency }))
-}
-
-/** Sums of decimal fractions get errors far behind the point, which would show. */
-const rounded = (amount: number): number => Math.round(amount * 1e9) / 1e9

@@ -1,12 +1,17 @@
 import { AgentprotoError, defined, isAgentprotoError, type Session } from '@agentproto/contracts'
-import { BOUNDS, type SessionBounds, type SessionFilter, type SessionService } from '@agentproto/contracts/wire'
+import {
+  BOUNDS,
+  isWithinBounds,
+  type SessionBounds,
+  type SessionFilter,
+  type SessionService,
+} from '@agentproto/contracts/wire'
 import { askAll, inTime, mergeWaiting } from './asked-of-all.js'
 import { fleetFollow, isUnreachable } from './fleet-follow.js'
 import type { FleetServicesOptions } from './fleet-services-options.js'
 import { mergedWatch } from './merged-watch.js'
 import type { OwnerCalls } from './owner-calls.js'
 import type { Owners } from './owners.js'
-import { isWithin } from './session-bounds.js'
 import { listPage } from './session-list.js'
 
 /** What the services of a fleet share. */
@@ -192,7 +197,7 @@ async function allSessions(
   const here = new Set(sessions.map(({ id }) => id))
   for (const { owner, session } of fleet.view.sessions()) {
     const isHere = owner === fleet.host && (session.state !== 'unreachable' || here.has(session.id))
-    if (isHere || !isWithin(session, within, (id) => fleet.view.session(id)?.session)) continue
+    if (isHere || !isWithinBounds(session, within, (id) => fleet.view.session(id)?.session)) continue
     sessions.push(shown(fleet, session, owner))
   }
   return sessions
@@ -202,7 +207,7 @@ async function allSessions(
 function copied(fleet: Fleet, id: string, within: SessionBounds | undefined): Session | undefined {
   const record = fleet.view.session(id)
   if (record === undefined) return undefined
-  const isInBounds = isWithin(record.session, within, (other) => fleet.view.session(other)?.session)
+  const isInBounds = isWithinBounds(record.session, within, (other) => fleet.view.session(other)?.session)
   return isInBounds ? shown(fleet, record.session, record.owner) : undefined
 }
 

@@ -4,6 +4,7 @@ import {
   AgentprotoError,
   defined,
   isAgentprotoError,
+  NO_WORKSPACE,
   type Principal,
   type ResolvedCwd,
   type TokenPrincipal,
@@ -12,7 +13,6 @@ import {
 import type { StoredSession, StoredWorktree } from '@agentproto/contracts/agent'
 import { coversWorkspace, type SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { isInside } from '../permissions/real-path.js'
-import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 
 /** Where a caller may run an agent (AIP-46 §Workspaces; docs/security.md): decided once for each start, whatever it starts. */
 

@@ -1,9 +1,14 @@
 import { realpath } from 'node:fs/promises'
-import { AgentprotoError, type Principal, type Session, type WorkspaceResolver } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  NO_WORKSPACE,
+  type Principal,
+  type Session,
+  type WorkspaceResolver,
+} from '@agentproto/contracts'
 import type { AdapterSessionPolicy } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Roots } from '../delegation/root-folder.js'
-import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 import type { RegistryConfig } from '../registry-config.js'
 
 /** Whether another host may continue a session when its own is lost. */

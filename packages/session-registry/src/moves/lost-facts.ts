@@ -1,7 +1,6 @@
-import { AgentprotoError, defined } from '@agentproto/contracts'
+import { AgentprotoError, defined, NO_WORKSPACE } from '@agentproto/contracts'
 import type { LostSession, MovedSettings } from '@agentproto/contracts/agent'
 import { type LostRecord, lostSessionSchema, movedSettingsSchema, parseWire } from '@agentproto/contracts/wire'
-import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 import { assertSessionId } from '../records/session-id.js'
 
 /** What is used of a session that another host had. */

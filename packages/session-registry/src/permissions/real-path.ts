@@ -1,5 +1,6 @@
 import { readlink, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { isInFolder } from '@agentproto/contracts/wire'
 
 /** Where a path leads, links followed, whether it exists or not. */
 
@@ -40,7 +41,7 @@ const ODD = /^[\s~@'"<-]|[\s'"]$|[\p{Cc}\p{Cf}$`%*?{}\\]|[\s,;:|&<>"'=]+[/~.]|^[
 
 /** Whether a path lies in one of these folders, or is one; all are resolved. */
 export const isInside = (path: string, folders: readonly string[]): boolean =>
-  folders.some((folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep))
+  folders.some((folder) => isInFolder(path, folder))
 
 /** The real path of what exists of it, with the rest; a link that leads to nothing yet is followed too. */
 export async function realPath(path: string, links = 0): Promise<string | undefined> {

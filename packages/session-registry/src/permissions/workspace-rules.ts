@@ -1,11 +1,8 @@
-import { AgentprotoError, type PermissionRule, type WorkspaceResolver } from '@agentproto/contracts'
+import { AgentprotoError, NO_WORKSPACE, type PermissionRule, type WorkspaceResolver } from '@agentproto/contracts'
 import type { RuleStore } from '@agentproto/contracts/agent'
 import { isDenial, MAX_WORKSPACE_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
 
 /** The rules of all workspaces of a host; each file is read once and written at every change. */
-
-/** AIP-46's slug of a session that runs in no workspace. */
-export const NO_WORKSPACE = 'default'
 
 export class WorkspaceRules {
   readonly #store: RuleStore

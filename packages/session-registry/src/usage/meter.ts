@@ -1,6 +1,6 @@
-import type { Cost, SessionEvent, Usage } from '@agentproto/contracts'
+import { addCost, addUsage, type Cost, NO_USAGE, type SessionEvent, type Usage } from '@agentproto/contracts'
 import type { MeteredTurn, UsageMeter } from '@agentproto/contracts/agent'
-import { addCost, addUsage, NO_USAGE, reportedTokens } from './usage-sum.js'
+import { reportedTokens } from './reported-tokens.js'
 
 /**
  * Counts what a session uses, from its events alone: reading a log again gives the same, and an event that was counted is

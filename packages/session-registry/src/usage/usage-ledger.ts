@@ -1,4 +1,5 @@
 import {
+  addCost,
   type Budget,
   type Clock,
   type Cost,
@@ -14,7 +15,6 @@ import { budgetError, OWN, OWN_TEXT, sharesOf } from './budget-share.js'
 import { type Counted, measure, newMeter, runningTurn, type Spent, spentOf, uncounted } from './meter.js'
 import { type CountedSessions, dayOf, type UsageRow, type UsageStore } from './usage-row.js'
 import { UsageWriter } from './usage-writer.js'
-import { addCost } from './usage-sum.js'
 import { withoutCosts } from './claim.js'
 import { SharedBudgets } from './shared-budgets.js'
 import { add, believed, emptySum, type MutableSum, type Scope, standingOf } from './budget-scope.js'

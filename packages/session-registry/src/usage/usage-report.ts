@@ -1,5 +1,6 @@
-import { AgentprotoError, type Session, type Usage } from '@agentproto/contracts'
+import { addUsage, AgentprotoError, NO_USAGE, type Session, type Usage } from '@agentproto/contracts'
 import {
+  isWithinBounds,
   type SessionBounds,
   USAGE_BOUNDS,
   type UsageGroup,
@@ -8,10 +9,8 @@ import {
   type UsageReportRow,
   type UsageService,
 } from '@agentproto/contracts/wire'
-import { isWithin } from '../delegation/scope.js'
 import type { UsageLedger } from './usage-ledger.js'
 import { DAY_MS, dayOf, type UsageRow } from './usage-row.js'
-import { addUsage, NO_USAGE } from './usage-sum.js'
 
 export interface UsageReportHost {
   readonly ledger: Pick<UsageLedger, 'rows'>
@@ -48,7 +47,7 @@ function spanOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: number): Pic
 /** Of a session that was deleted the workspace and the folder are known, but no longer what started it. */
 function isVisible(row: UsageRow, within: SessionBounds, { find }: UsageReportHost): boolean {
   const { session: id = '', workspace: workspaceSlug, cwd = '' } = row
-  return isWithin(find(id) ?? { id, workspaceSlug, cwd }, within, find)
+  return isWithinBounds(find(id) ?? { id, workspaceSlug, cwd }, within, find)
 }
 
 /** One sum for each key; keys beyond the bound share the one that has none. */

@@ -1,4 +1,6 @@
 import {
+  addCost,
+  addUsage,
   asList,
   asNumber,
   asRecord,
@@ -9,7 +11,7 @@ import {
   parseJson,
   type Usage,
 } from '@agentproto/contracts'
-import { addCost, addUsage, reportedTokens } from './usage-sum.js'
+import { reportedTokens } from './reported-tokens.js'
 
 /** What one session used with one model on one day: one turn, or several that were added up. */
 export interface UsageRow extends Usage {

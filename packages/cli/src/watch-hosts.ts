@@ -1,12 +1,9 @@
 import { toAgentprotoError } from '@agentproto/contracts'
-import type { Host } from '@agentproto/contracts/wire'
-import { isCtrl } from './attach/keyboard.js'
 import { openLiveScreen } from './attach/live-screen.js'
 import { paintFor, type CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
-import { QUIT } from './cockpit/cockpit-keys.js'
+import { HostsScreen } from './hosts-screen.js'
 import { oneLine } from './render/printable.js'
-import { renderHosts } from './render/hosts-table.js'
 
 /** How often the hosts are read, in milliseconds: their heartbeats are seconds apart. */
 const READ_MS = 1_000
@@ -20,17 +17,15 @@ export async function watchHosts(context: CliContext): Promise<void> {
   const { stdout } = context
   const paint = paintFor(context, stdout)
   const quit = new AbortController()
-  let hosts: readonly Host[] = await client.hosts()
-  let problem: string | undefined
+  const hosts = new HostsScreen(await client.hosts())
   let isReading = false
   const screen = openLiveScreen(context, {
     rows: () => {
       const { columns: width = 80, rows: height = 24 } = stdout
-      const lines = renderHosts({ hosts, now: Date.now(), width, paint })
-      return { live: { rows: [...lines, paint.dim(problem ?? QUIT)].slice(-height) } }
+      return { live: { rows: hosts.rows({ width, height, paint, now: Date.now() }) } }
     },
     onKey: (key) => {
-      if (key.name === 'q' || key.name === 'escape' || isCtrl(key, 'c')) quit.abort()
+      if (hosts.key(key)) quit.abort()
     },
     onStop: () => quit.abort(),
     frameMs: FRAME_MS,
@@ -40,10 +35,9 @@ export async function watchHosts(context: CliContext): Promise<void> {
     if (isReading) return
     isReading = true
     try {
-      hosts = await client.hosts()
-      problem = undefined
+      hosts.show(await client.hosts())
     } catch (thrown) {
-      problem = oneLine(toAgentprotoError(thrown).message)
+      hosts.fail(oneLine(toAgentprotoError(thrown).message))
     } finally {
       isReading = false
     }

@@ -200,6 +200,15 @@ test('14.2.1 / filters by words of label, workspace, agent, state and branch; Es
   expect(tried.text()).toContain('Filter ❯ q')
 })
 
+test('17.8 g groups by host, where the sessions are of several', () => {
+  const tried = new Tried(some().map((each) => (each.label === 'c' ? { ...each, hostId: 'tower' } : each)))
+  const groups = (): string[] => tried.rows().filter((row) => /^\S+ · \d+$/.test(row))
+  for (const _ of ['workspace', 'state', 'host']) tried.press('g')
+  expect(groups()).toEqual(['h · 3', 'tower · 1'])
+  tried.press('g')
+  expect(groups()).toEqual([])
+})
+
 test('14.2.1 g groups by workspace, then by state, then not', () => {
   const tried = new Tried(some())
   const groups = (): string[] => tried.rows().filter((row) => /^\S+ · \d+$/.test(row))

@@ -44,6 +44,13 @@ test('17.6 a session whose host is not heard from is shown so, whatever it last 
   expect(row).toMatch(/^unreachable .* since tower is not heard from /)
 })
 
+test('17.8 the host has a column where the sessions are of several', () => {
+  const on = (hostId: string): Session => session({ hostId })
+  expect(table([on('tower'), on('tower')], 120)[0]).not.toContain('HOST')
+  const [titles, first, second] = table([on('tower'), on('desk')], 120)
+  expect([titles, first, second].join('\n')).toMatch(/HOST [^\n]*\n.* tower .*\n.* desk /)
+})
+
 test.each([300, 120, 80, 60, 50, 40])('no row is wider than a terminal of %i columns', (width) => {
   const title = 'a very long title that nobody would want to read to its end, with 漢字 in it'
   for (const line of table([session({ label: title, workspaceSlug: 'a-rather-long-workspace-name' })], width)) {

@@ -10,15 +10,18 @@ import { isCtrl, isPastedText, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
 import { lineRows, noteRows, searchRow, warningRows } from './line-rows.js'
 import type { LiveRows } from './live-area.js'
-import { OutgoingPrompts, type PromptAction, typedText } from './outgoing-prompts.js'
+import { type Leftovers, OutgoingPrompts, type PromptAction, typedText } from './outgoing-prompts.js'
 import { ownCommandResult } from './own-command-result.js'
 import { type OwnCommandName, readSlashLine } from './own-commands.js'
 import { RequestDialogs } from './request-dialogs.js'
 import { RewindQuestion } from './rewind-question.js'
+import { SessionHost } from './session-host.js'
 import { StatusRow } from './status-row.js'
 
 export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'> {
   readonly session: Session
+  /** Name of the host that is asked, if it is known. */
+  readonly ownHost?: string | undefined
   /** Rows of the terminal. */
   readonly height: () => number
 }
@@ -30,6 +33,7 @@ const DETACH_MS = 2_000
 export class AttachScreen {
   readonly #options: ScreenOptions
   readonly #transcript: Transcript
+  readonly #host: SessionHost
   readonly #status: StatusRow
   readonly #editor = new LineEditor()
   readonly #outgoing = new OutgoingPrompts()
@@ -40,13 +44,14 @@ export class AttachScreen {
   #note = ''
   /** The line that the first Ctrl-C cleared. */
   #cleared = ''
-  #isDisconnected = false
   #interruptedAt = -Infinity
 
   constructor(options: ScreenOptions) {
     this.#options = options
     this.#transcript = new Transcript({ ...options, requestsWhenAnswered: true })
-    this.#status = new StatusRow(options.session)
+    this.#host = new SessionHost(options.session, options.ownHost)
+    this.#status = new StatusRow(options.session, this.#host)
+    this.warn(this.#host.loss)
   }
 
   apply(event: SessionEvent): void {
@@ -64,9 +69,12 @@ export class AttachScreen {
 
   /** The transcript reports an outage of the gateway and its end, each once. The events that were missed follow. */
   setConnected(isConnected: boolean): void {
-    if (isConnected !== this.#isDisconnected) return
-    this.#isDisconnected = !isConnected
-    this.warn(isConnected ? 'Connected again.' : 'The gateway does not answer; reconnecting.')
+    this.warn(this.#host.setConnected(isConnected))
+  }
+
+  /** The transcript reports that the host of the session is lost, is back, or is another one, each once. */
+  setSession(session: Session): void {
+    this.warn(this.#host.setSession(session))
   }
 
   setUsage(usage: Usage | undefined): void {
@@ -105,22 +113,19 @@ export class AttachScreen {
   }
 
   /** A problem that stays in the transcript. */
-  warn(text: string): void {
+  warn(text: string | undefined): void {
+    if (text === undefined) return
     const { paint, width } = this.#options
     this.#finished.add([...this.#transcript.finishPartial(), ...warningRows(text, { paint, width: width() })])
   }
 
-  /** What is not sent: prompts that shall follow the turn, and texts that wait for the person. */
-  get leftovers(): { readonly queued: readonly string[]; readonly unsent: readonly string[] } {
-    const { prompts, isHeld } = this.#outgoing.queue
-    const line = this.#editor.text.trim() === '' ? this.#cleared : this.#editor.text
-    const kept = [...(isHeld ? prompts : []), ...(line.trim() === '' ? [] : [line])]
-    return { queued: isHeld ? [] : prompts, unsent: kept }
+  get leftovers(): Leftovers {
+    return this.#outgoing.leftovers(this.#editor.text.trim() === '' ? this.#cleared : this.#editor.text)
   }
 
   /** The queued prompt whose time has come. To be asked for after every change. */
   next(): PromptAction | undefined {
-    if (this.#isDisconnected || this.#status.isBusy) return undefined
+    if (this.#host.unsendable !== undefined || this.#status.isBusy) return undefined
     return this.#outgoing.next()
   }
 
@@ -181,7 +186,7 @@ export class AttachScreen {
 
   /** Whether a request gets the keys. None does while a line is typed: a key of the line must never answer a request. */
   get #hasDialog(): boolean {
-    return this.#dialogs.size > 0 && this.#editor.isEmpty && this.#editor.search === undefined
+    return !this.#host.isLost && this.#dialogs.size > 0 && this.#editor.isEmpty && this.#editor.search === undefined
   }
 
   /** Pasted text answers nothing: it becomes the line, unless a form takes it. */
@@ -214,7 +219,7 @@ export class AttachScreen {
   }
 
   #escape(): AttachAction | undefined {
-    if (!this.#status.isBusy) return undefined
+    if (!this.#status.isBusy || this.#host.isLost) return undefined
     this.#note = 'Interrupting; your line and the queue stay.'
     return { type: 'interrupt' }
   }
@@ -240,7 +245,7 @@ export class AttachScreen {
 
   /** Sends this, or else the first queued prompt, and interrupts a running turn for it. */
   #steer(line: string): AttachAction | undefined {
-    if (this.#isDisconnected) return this.#keep(line, GATEWAY_GONE)
+    if (this.#host.unsendable !== undefined) return this.#keep(line, `${this.#host.unsendable}; your line is kept.`)
     if (this.#outgoing.isSending) return this.#keep(line, 'The last prompt is on its way; your line is kept.')
     this.#outgoing.queue.release()
     const text = line.trim() === '' ? this.#outgoing.queue.next() : line
@@ -253,16 +258,15 @@ export class AttachScreen {
     this.#interruptedAt = now
     this.#question = undefined
     if (isSecond) return { type: 'detach' }
-    if (this.#status.isBusy) {
+    if (this.#status.isBusy && !this.#host.isLost) {
       this.#note = 'Interrupting; Ctrl-C again detaches, and the session keeps running.'
       return { type: 'interrupt' }
     }
-    const hasLine = !this.#editor.isEmpty
     this.#cleared = this.#editor.text
     this.#editor.remember(this.#cleared)
     this.#editor.clear()
-    this.#note = `Ctrl-C again detaches; ${hasLine ? '↑ brings your line back.' : 'the session keeps running.'}`
-    return undefined
+    const kept = this.#cleared === '' ? 'the session keeps running.' : '↑ brings your line back.'
+    return this.note(`Ctrl-C again detaches; ${kept}`)
   }
 
   #submit(line: string): AttachAction | undefined {
@@ -270,7 +274,7 @@ export class AttachScreen {
     const slash = readSlashLine(line.trimEnd(), this.#status.config.commands ?? [])
     if (slash?.kind === 'own') return this.#run(line, slash)
     if (slash?.kind === 'agents') this.#sayOnce(slash.name)
-    if (this.#isDisconnected) return this.#keep(line, GATEWAY_GONE)
+    if (this.#host.unsendable !== undefined) return this.#keep(line, `${this.#host.unsendable}; your line is kept.`)
     if (!this.#status.isBusy && !this.#outgoing.isSending) return this.#outgoing.send(line)
     if (this.#outgoing.queue.add(line)) return undefined
     return this.#keep(line, 'The queue is full; your line is kept.')
@@ -279,7 +283,7 @@ export class AttachScreen {
   /** Enter on an empty line sends a queue that waits for it. */
   #submitQueue(): AttachAction | undefined {
     if (!this.#outgoing.queue.isHeld) return undefined
-    if (this.#isDisconnected) return this.note('The gateway does not answer; the queue is kept.')
+    if (this.#host.unsendable !== undefined) return this.note(`${this.#host.unsendable}; the queue is kept.`)
     this.#outgoing.queue.release()
     return this.next()
   }
@@ -308,11 +312,9 @@ export class AttachScreen {
 
   #hint(width: number): string {
     const hasLine = !this.#editor.isEmpty
-    if (this.#dialogs.size > 0 && hasLine) return 'Ctrl-U clears your line, then answer'
-    if (this.#isDisconnected) return 'reconnecting'
+    if (this.#dialogs.size > 0 && hasLine && !this.#host.isLost) return 'Ctrl-U clears your line, then answer'
+    if (!this.#host.isConnected) return 'reconnecting'
     // Escape goes back within the request.
     return this.#hasDialog ? 'Ctrl-C interrupts' : this.#status.hint(hasLine, width)
   }
 }
-
-const GATEWAY_GONE = 'The gateway does not answer; your line is kept.'

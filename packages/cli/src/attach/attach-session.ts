@@ -59,7 +59,7 @@ async function printTranscript({ context, client, session, after }: Attached): P
 
 async function attachTerminal(attached: Attached): Promise<void> {
   const { context, client, session } = attached
-  const screen = screenOf(attached)
+  const screen = screenOf(attached, await ownHost(client))
   const detached = new AbortController()
   const { signal } = detached
   const prompts = new EventEmitter()
@@ -98,7 +98,7 @@ async function attachTerminal(attached: Attached): Promise<void> {
   }
   void showEarlierPrompts(attached, { screen, signal })
   const events = feedOf(attached, { screen, shown, prompts, signal })
-  void ringForOthers(attached, signal)
+  void watchSessions(attached, { shown, screen, signal })
   try {
     await showAll(
       events,
@@ -152,11 +152,18 @@ async function showAll(
 const endsNewTurn = ({ type, turn = 0 }: SessionEvent, { turnCount }: Session): boolean =>
   type === 'turn-end' && turn >= turnCount
 
-function screenOf({ context, session, after }: Attached): AttachScreen {
+/** Name of the host that is asked. */
+async function ownHost(client: Client): Promise<string | undefined> {
+  const hosts = await client.hosts().catch(() => [])
+  return hosts.find(({ self }) => self === true)?.name
+}
+
+function screenOf({ context, session, after }: Attached, own: string | undefined): AttachScreen {
   const { stdout } = context
   const paint = paintFor(context, stdout)
   if (after > 0) print(stdout, paint.dim('… PageUp shows the earlier turns'))
-  return new AttachScreen({ session, paint, width: () => stdout.columns ?? 80, height: () => stdout.rows ?? 24 })
+  const size = { width: () => stdout.columns ?? 80, height: () => stdout.rows ?? 24 }
+  return new AttachScreen({ session, ownHost: own, paint, ...size })
 }
 
 /** Adds the prompts of turns that are not shown to the history; without them it only has those that are shown. */
@@ -181,11 +188,19 @@ async function showUsage({ client, session: { id } }: Attached, screen: AttachSc
   screen.setUsage(now?.usage)
 }
 
-/** Rings for other sessions. The screen does not depend on it. */
-async function ringForOthers({ context, client, session }: Attached, signal: AbortSignal): Promise<void> {
+/** Rings for other sessions, and shows what becomes of the host of this one. */
+async function watchSessions(
+  { context, client, session }: Attached,
+  { screen, shown, signal }: Pick<Feeding, 'screen' | 'shown' | 'signal'>,
+): Promise<void> {
   try {
     const ring = await openRing(context, (id) => id === session.id)
-    for await (const change of client.watch({ signal })) ring(change)
+    for await (const change of client.watch({ signal })) {
+      ring(change)
+      if (change.type === 'forgotten' || change.session.id !== session.id) continue
+      const { session: now } = change
+      shown(() => screen.setSession(now))
+    }
   } catch {
     // A token of one session may not see the others, or the screen was closed.
   }
@@ -221,8 +236,13 @@ async function handOver(on: ActionContext): Promise<void> {
 
 async function printFarewell({ context, client, session: { id, label } }: Attached): Promise<void> {
   const session = await client.sessions.get(id).catch(() => undefined)
-  if (session !== undefined && (isLive(session) || summaryOf(session).wakeable)) {
-    const command = `agentproto sessions --attach ${label ?? id}`
-    print(context.stderr, `Detached; the session keeps running. Attach again with: ${command}`)
-  }
+  const goesOn = session && whatGoesOn(session)
+  if (goesOn !== undefined)
+    print(context.stderr, `Detached; ${goesOn}. Attach again with: agentproto sessions --attach ${label ?? id}`)
+}
+
+/** Undefined where attaching again shows nothing new. */
+function whatGoesOn(session: Session): string | undefined {
+  if (session.state === 'unreachable') return `the host ${printable(session.hostId)} is not heard from`
+  return isLive(session) || summaryOf(session).wakeable ? 'the session keeps running' : undefined
 }

@@ -8,6 +8,12 @@ export interface PromptAction {
   readonly whenBusy?: 'interrupt'
 }
 
+/** What is not sent: prompts that shall follow the turn, and texts that wait for the person. */
+export interface Leftovers {
+  readonly queued: readonly string[]
+  readonly unsent: readonly string[]
+}
+
 interface Sending {
   readonly text: string
   readonly isQueued: boolean
@@ -24,6 +30,13 @@ export class OutgoingPrompts {
   /** Whether a prompt is on its way, so that the session is about to be busy. */
   get isSending(): boolean {
     return this.#sending !== undefined
+  }
+
+  /** @param line What is typed, or was cleared last */
+  leftovers(line: string): Leftovers {
+    const { prompts, isHeld } = this.queue
+    const kept = [...(isHeld ? prompts : []), ...(line.trim() === '' ? [] : [line])]
+    return { queued: isHeld ? [] : prompts, unsent: kept }
   }
 
   send(text: string): PromptAction {

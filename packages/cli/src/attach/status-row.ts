@@ -6,13 +6,15 @@ import { oneLine } from '../render/printable.js'
 import { toolTitle } from '../render/request-title.js'
 import { shortId } from '../render/session-text.js'
 import { costText } from '../render/usage-text.js'
+import type { SessionHost } from './session-host.js'
 
 /** The facts that go where there is no room for all, in this order. What the agent does, and the hint, always stay. */
-export const DROPPED_FACTS = ['adapter', 'context', 'mode', 'model', 'cost', 'name', 'permissions'] as const
+export const DROPPED_FACTS = ['adapter', 'context', 'mode', 'model', 'cost', 'name', 'host', 'permissions'] as const
 
 /** The status row below the transcript, updated by events. */
 export class StatusRow {
   readonly #session: Session
+  readonly #host: SessionHost
   #status: Session['status']
   #config: AgentConfig
   #busySince: number | undefined
@@ -22,8 +24,9 @@ export class StatusRow {
   #permissionMode: PermissionMode
   #turnCount: number
 
-  constructor(session: Session) {
+  constructor(session: Session, host: SessionHost) {
     this.#session = session
+    this.#host = host
     this.#status = session.status
     this.#config = session.config ?? {}
     this.#permissionMode = session.permissionMode
@@ -82,6 +85,7 @@ export class StatusRow {
 
   /** What the keys do now. @param hasLine whether something is typed */
   hint(hasLine: boolean, width: number): string {
+    if (this.#host.isLost) return 'Ctrl-D detaches'
     if (this.isBusy && hasLine) return width < 70 ? 'Enter queues' : 'Enter queues, Ctrl-S sends now'
     if (this.isBusy) return 'Esc interrupts'
     if (this.hasEnded) return 'a prompt resumes it'
@@ -96,6 +100,7 @@ export class StatusRow {
   #facts(now: number, room: number): string {
     const facts = new Map<Fact, string | undefined>([
       ['name', this.#session.label ?? shortId(this.#session.id)],
+      ['host', this.#host.otherName && `on ${this.#host.otherName}`],
       ['adapter', this.#session.adapterSlug],
       ['permissions', this.#permissionMode === 'ask' ? '' : this.#permissionMode],
       ['mode', this.#config.modeId],
@@ -113,6 +118,7 @@ export class StatusRow {
   }
 
   #activity(now: number): string {
+    if (this.#host.isLost) return `${this.#host.name} is not heard from`
     if (this.#busySince === undefined) return this.#status === 'running' ? 'idle' : this.#status
     const tool = [...this.#tools.values()].at(-1)
     return `${spinner(now)} ${duration(Math.max(0, now - this.#busySince))}${tool === undefined ? '' : ` ${tool}`}`

@@ -13,7 +13,7 @@ import { type CockpitAction, type Command, COMMANDS, killing, MOVES, problemWith
 import { cockpitHelp, HINTS, QUIT } from './cockpit-keys.js'
 import { type Confirmation, ConfirmDialog } from './confirm-dialog.js'
 import { ScrollView } from './scroll-view.js'
-import { type ListFrame, nextGrouping, SessionList } from './session-list.js'
+import { type ListFrame, SessionList } from './session-list.js'
 import { countsLine } from './counts-line.js'
 
 export interface CockpitOptions {
@@ -208,7 +208,7 @@ export class CockpitScreen {
       escape: () => this.#escape(),
       tab: () => this.#nextWaiting(),
       '/': () => this.#open({ type: 'filter', editor: editorWith(this.list.text) }),
-      g: () => this.#arrange((list) => (list.grouping = nextGrouping(list.grouping))),
+      g: () => this.#arrange((list) => (list.grouping = list.nextGrouping)),
       s: () => this.#arrange((list) => (list.order = nextKey(list.order))),
       r: () => this.#arrange((list) => (list.order = { ...list.order, isReversed: !list.order.isReversed })),
       e: () => this.#toggleAll(),

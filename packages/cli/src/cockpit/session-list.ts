@@ -8,11 +8,8 @@ import { layoutSessions } from '../render/sessions-table.js'
 import type { TableLayout } from '../render/table.js'
 
 /** What the list is divided by; `g` steps through them in this order. */
-const GROUPINGS = ['none', 'workspace', 'state'] as const
+const GROUPINGS = ['none', 'workspace', 'state', 'host'] as const
 export type Grouping = (typeof GROUPINGS)[number]
-
-export const nextGrouping = (grouping: Grouping): Grouping =>
-  GROUPINGS[(GROUPINGS.indexOf(grouping) + 1) % GROUPINGS.length] ?? 'none'
 
 export interface ListFrame extends Frame {
   readonly height: number
@@ -81,6 +78,14 @@ export class SessionList {
 
   get grouping(): Grouping {
     return this.#grouping
+  }
+
+  /** By host only where the sessions are of several. */
+  get nextGrouping(): Grouping {
+    const [first, ...others] = this.#sessions.values()
+    const isFleet = others.some(({ hostId }) => hostId !== first?.hostId)
+    const groupings = GROUPINGS.filter((each) => each !== 'host' || isFleet)
+    return groupings[(groupings.indexOf(this.#grouping) + 1) % groupings.length] ?? 'none'
   }
 
   set grouping(grouping: Grouping) {
@@ -252,10 +257,10 @@ function itemsOf(sessions: readonly Session[], grouping: Grouping): Item[] {
   if (grouping === 'none') return sessions.map((session) => ({ session }))
   const groups = new Map<string, Session[]>()
   for (const session of sessions) {
-    const name = grouping === 'workspace' ? session.workspaceSlug : session.state
+    const name = session[GROUP_MEMBER[grouping]]
     groups.set(name, [...(groups.get(name) ?? []), session])
   }
-  const compare = grouping === 'workspace' ? byName : byRank
+  const compare = grouping === 'state' ? byRank : byName
   return [...groups]
     .toSorted(([a], [b]) => compare(a, b))
     .flatMap(([name, members]) => [
@@ -263,6 +268,11 @@ function itemsOf(sessions: readonly Session[], grouping: Grouping): Item[] {
       ...members.map((session) => ({ session })),
     ])
 }
+
+const GROUP_MEMBER = { workspace: 'workspaceSlug', state: 'state', host: 'hostId' } as const satisfies Record<
+  Exclude<Grouping, 'none'>,
+  keyof Session
+>
 
 const byName = (a: string, b: string): number => a.localeCompare(b)
 const rankOf = (name: string): number => {

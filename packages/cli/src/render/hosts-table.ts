@@ -2,7 +2,7 @@ import type { Host } from '@agentproto/contracts/wire'
 import { ageSince } from './age.js'
 import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
-import { type Column, layoutTable } from './table.js'
+import { type Column, layoutTable, type TableLayout } from './table.js'
 
 export interface HostsView extends Frame {
   readonly hosts: readonly Host[]
@@ -12,19 +12,27 @@ export interface HostsView extends Frame {
 
 /** The table of `agentproto hosts`, one line for each host, below the titles. */
 export function renderHosts(view: HostsView): string[] {
-  const { titles, line } = layoutTable(columns(view), view.hosts, view.width)
+  const { titles, line } = layoutHosts(view)
   return [view.paint.bold(titles), ...view.hosts.map(line)]
 }
 
+/** The columns of all hosts of a view, for the lines of some of them. */
+export const layoutHosts = (view: HostsView): TableLayout<Host> => layoutTable(columns(view), view.hosts, view.width)
+
 /** A narrow terminal drops the version first, then labels, workspaces, adapters and lag; never name, places and when it was seen. */
 const columns = ({ now, paint }: HostsView): Column<Host>[] => [
-  { title: ' ', cell: ({ self }) => (self === true ? '*' : ''), paint: paint.green },
-  { title: 'HOST', cell: ({ name }) => oneLine(name), paint: paint.cyan },
+  {
+    title: ' ',
+    cell: ({ reachable, self }) => (!reachable ? '!' : self === true ? '*' : ''),
+    paint: (text, { reachable }) => (reachable ? paint.green(text) : paint.red(text)),
+  },
+  { title: 'HOST', cell: ({ name }) => oneLine(name), paint: paint.cyan, shrinkTo: 12 },
   {
     title: 'SEEN',
     cell: ({ lastSeen, reachable }) =>
       reachable ? ageSince(lastSeen, now) : `${ageSince(lastSeen, now)}, unreachable`,
     paint: (text, { reachable }) => (reachable ? text : paint.red(text)),
+    shrinkTo: 5,
   },
   { title: 'LIVE', cell: ({ liveSessions }) => String(liveSessions), align: 'right' },
   { title: 'FREE', cell: ({ freeSessions }) => String(freeSessions), align: 'right' },

@@ -31,7 +31,7 @@ export const layoutSessions = (view: SessionsView): TableLayout<Session> =>
 /** Longer texts of an agent say nothing more on one line. */
 const MAX_NOTE = 400
 
-/** A narrow terminal drops the id first, then cost, agent, workspace, changes, age and what it does; never state and label. */
+/** A narrow terminal drops the id first, then cost, agent, workspace, changes and host, age and what it does; never state and label. */
 function columns({ now, paint, notes, order, sessions }: SessionsView): Column<Session>[] {
   const sortable = (title: string, key: SortKey): string =>
     order?.key === key ? `${title} ${orderMark(order)}` : title
@@ -49,6 +49,7 @@ function columns({ now, paint, notes, order, sessions }: SessionsView): Column<S
       shrinkTo: 14,
       dropOrder: 1,
     },
+    ...hostColumn(sessions),
     { title: 'WORKSPACE', cell: ({ workspaceSlug }) => workspaceSlug, shrinkTo: 9, dropOrder: 4 },
     { title: sortable('AGENT', 'adapter'), cell: ({ adapterSlug }) => adapterSlug, shrinkTo: 8, dropOrder: 5 },
     { title: sortable('AGE', 'age'), cell: ({ startedAt }) => ageSince(startedAt, now), align: 'right', dropOrder: 2 },
@@ -76,6 +77,13 @@ function doing(session: Session, note = ''): string {
     case 'failed':
       return failure?.summary ?? (stopReason === undefined ? '' : STOP_REASON_TEXT[stopReason])
   }
+}
+
+/** Only where they are of several hosts. */
+function hostColumn(sessions: readonly Session[]): Column<Session>[] {
+  const [first] = sessions
+  if (sessions.every(({ hostId }) => hostId === first?.hostId)) return []
+  return [{ title: 'HOST', cell: ({ hostId }) => oneLine(hostId), shrinkTo: 8, dropOrder: 3 }]
 }
 
 /** Where the folder of a session was recorded. */

@@ -28,10 +28,10 @@ const rowsOf = (screen: HostsScreen, width: number, height = 24): string[] =>
   screen.rows({ width, height, now: NOW, paint: createPaint(false) })
 
 test.each([
-  [40, ' · 1 u…'],
-  [60, '1 unreachable: z'],
-  [80, '1 unreachable: z'],
-  [200, '1 unreachable: z'],
+  [40, / · 1 un…$/],
+  [60, /1 unreachable: z$/],
+  [80, /1 unreachable: z$/],
+  [200, /1 unreachable: z$/],
 ])('17.1 a hundred hosts with long names and labels fit in %i columns, below the titles', (width, end) => {
   const long = { labels: { rack: 'r'.repeat(128), zone: '漢字'.repeat(60) }, adapters: ['claude-code', 'opencode'] }
   const hosts = [...fleet(98, long), host('h'.repeat(63), { ...long, self: true }), host('z', { reachable: false })]
@@ -41,7 +41,7 @@ test.each([
   expect(rows[0]).toMatch(/HOST +SEEN +LIVE +FREE/)
   expect(rows[1]).toMatch(/host-001 +2s +1 +63/)
   expect(rows.at(-1)).toContain('q quits · 1–22 of 100, ↑↓ scroll')
-  expect(rows.at(-1)?.endsWith(end)).toBe(true)
+  expect(rows.at(-1)).toMatch(end)
 })
 
 test('17.1 keys scroll as far as there are hosts, and a host that leaves moves the last page', () => {

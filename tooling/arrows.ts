@@ -12,6 +12,7 @@ export interface Arrows {
 const ARMS = ['acp', 'arm-mcp', 'arm-proprietary']
 export const ALL_BUT_CLI: readonly string[] = [
   'acp',
+  'acp-registry',
   'acp-server',
   'adapter-gemini-cli',
   'adapter-pty-repl',
@@ -42,6 +43,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   contracts: { may: [] },
   manifest: { may: [] },
   'json-file': { may: [] },
+  'acp-registry': { may: ['json-file', 'manifest'] },
   workspaces: { may: ['json-file'] },
   secrets: { may: ['json-file'] },
   subprocess: { may: [] },

@@ -16,7 +16,8 @@ import type { WorkspacePackage } from '../packages.ts'
 test('the packages, their entry points and their programs', () => {
   const lines = workspacePackages().map(({ name, exports, bin }) => [name, ...exports, ...bin].join(' '))
   expect(text(lines)).toMatchInlineSnapshot(`
-    "@agentproto/acp-server . ./package.json
+    "@agentproto/acp-registry . ./package.json
+    @agentproto/acp-server . ./package.json
     @agentproto/adapter-gemini-cli . ./package.json
     @agentproto/adapter-pty-repl . ./package.json
     @agentproto/adapters . ./package.json
@@ -56,7 +57,14 @@ test('all packages have one version, as docs/decisions/one-version.md says', () 
 
 test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
-    "@agentproto/acp-server
+    "@agentproto/acp-registry
+      AdapterFiles BinaryDistribution DOWNLOAD_FORMATS Distribution DistributionChoice DownloadFormat
+      EntrySource InstallPlatform InstallTools ManifestOptions NpmDistribution PUBLIC_REGISTRY
+      ProgramLaunch PythonDistribution REGISTRY_BYTES_MAX REGISTRY_PLATFORMS REGISTRY_WAYS ReadOptions
+      RefusedWay Registry RegistryBinary RegistryDistribution RegistryEntry RegistryLaunch RegistryOptions
+      RegistryPackage RegistryPlatform RegistryProblem RegistryReader RegistrySnapshot RegistryWay
+      distributionFor manifestOf openRegistry parseRegistry readRegistryFile
+    @agentproto/acp-server
       AcpConnectionState AcpLogin AcpOpenRequest AcpOpened AcpServer AcpServerOptions AcpSessions
       AcpWatchOptions createAcpServer
     @agentproto/adapter-gemini-cli
@@ -195,8 +203,8 @@ test('what each package exports', () => {
       PACKAGE_MANAGERS PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions ParseResult
       ProblemCode SANDBOX_PROVIDERS SCHEMA_FILES SandboxProfile SchemaFile SecretDeclaration
       SecretsManifest SetupStep TemplateOptions compileLaunch configSchema declaredVariables fillTemplate
-      formatProblem isAdapterId manifestTemplate parseAcp parseAgentCli parseConfig parseRunner
-      parseSandbox parseSecrets
+      formatProblem isAdapterId isSecretVariable manifestTemplate parseAcp parseAgentCli parseConfig
+      parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion GivenText LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       checkManifestText findManifests findVersion readAgentCli readSchema schemaPath
@@ -277,13 +285,13 @@ test('the error codes', () => {
     session_starting session_live request_resolved request_interrupted rule_limit_reached not_supported
     not_resumable idempotency_conflict hook_stopped permission_denied empty_turn host_unreachable
     placement_refused delegation_denied cwd_outside_parent max_depth_exceeded child_quota_exceeded
-    install_failed version_mismatch setup_failed provisioning_busy secret_not_found checkpoint_not_found
-    folder_in_use checkpoint_failed git_unavailable git_failed repository_invalid branch_invalid
-    worktree_unsaved worktree_setup_failed merge_conflict checkout_dirty spawn_failed handshake_failed
-    protocol_error prompt_failed agent_exited termination_failed timeout cancelled storage_failed
-    storage_corrupt home_newer home_invalid home_upgrade_failed listen_failed daemon_not_running
-    daemon_running keeper_unavailable cluster_unavailable cluster_unsupported host_name_in_use
-    not_adoptable shutting_down internal"
+    install_failed version_mismatch setup_failed provisioning_busy registry_unavailable registry_invalid
+    secret_not_found checkpoint_not_found folder_in_use checkpoint_failed git_unavailable git_failed
+    repository_invalid branch_invalid worktree_unsaved worktree_setup_failed merge_conflict
+    checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed agent_exited
+    termination_failed timeout cancelled storage_failed storage_corrupt home_newer home_invalid
+    home_upgrade_failed listen_failed daemon_not_running daemon_running keeper_unavailable
+    cluster_unavailable cluster_unsupported host_name_in_use not_adoptable shutting_down internal"
   `)
 })
 

@@ -109,6 +109,8 @@ export const ERRORS = {
   version_mismatch: row(424, 'The installed version of the agent is not supported'),
   setup_failed: row(502, 'A setup step of the agent failed'),
   provisioning_busy: row(409, 'The agent is being installed or set up', { retryable: true }),
+  registry_unavailable: row(503, 'The registry of agents cannot be read now', { retryable: true }),
+  registry_invalid: row(502, 'The registry of agents cannot be used'),
   secret_not_found: row(404, 'Secret not found', absent),
 
   // What sessions change, and their worktrees.

@@ -23,12 +23,17 @@ export const METADATA_KEYS = [
   'envelope',
   'usage',
   'doctor',
+  'registry',
+  'install_scripts',
+  'unpack',
 ] as const
 
 /** Keys whose value is one of a few words, and what happens with any other. */
 const WORDS = {
   process: { known: ['shared', 'own'], otherwise: 'each session has a process of its own' },
   first_start: { known: ['alone', 'any'], otherwise: 'first starts are not kept apart' },
+  install_scripts: { known: ['run', 'skip'], otherwise: 'npm runs the scripts of packages' },
+  unpack: { known: ['all', 'program'], otherwise: 'only the program is unpacked' },
 }
 
 /** `metadata` is open: only what is almost one of our keys is reported. */

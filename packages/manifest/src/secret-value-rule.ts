@@ -25,8 +25,14 @@ function secretRule({ document, problems, at }: RuleContext, path: Path, isSecre
 /** The values of variables. */
 export function secretValueRule(context: RuleContext, path: Path): void {
   for (const name of Object.keys(asRecord(valueAt(context.document, path))))
-    secretRule(context, [...path, name], (text) => SECRET_NAME.test(name) && !HARMLESS.test(text))
+    secretRule(context, [...path, name], (text) => isNamedSecret(name, text))
 }
+
+/** Whether a variable with this value looks like a secret: a manifest that sets it is not valid. */
+export const isSecretVariable = (name: string, value: string): boolean =>
+  SECRET_FORM.test(value) || isNamedSecret(name, value)
+
+const isNamedSecret = (name: string, value: string): boolean => SECRET_NAME.test(name) && !HARMLESS.test(value)
 
 /** The default of an option or of a setup step. */
 export function secretDefaultRule(context: RuleContext, path: Path): void {

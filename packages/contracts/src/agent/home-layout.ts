@@ -49,6 +49,8 @@ export function homeLayout(root: string) {
     usage: at('usage'),
     /** Webhooks that are not delivered yet, one file per notification. */
     outbox: at('outbox'),
+    /** What registries of agents answered, one file per address. */
+    registries: at('registries'),
     /** The install and setup state of agents, one file per adapter. */
     provisioning: at('provisioning'),
   }

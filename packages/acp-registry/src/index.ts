@@ -1,0 +1,33 @@
+// The registry of ACP agents: read, checked, and turned into manifests. This file is the package's contract: every export is named here.
+export { parseRegistry, REGISTRY_BYTES_MAX } from './parse-registry.js'
+export { openRegistry } from './open-registry.js'
+export type { ReadOptions, RegistryOptions, RegistryReader, RegistrySnapshot } from './open-registry.js'
+export { readRegistryFile } from './read-registry-file.js'
+export { PUBLIC_REGISTRY } from './registry-address.js'
+export { REGISTRY_PLATFORMS, REGISTRY_WAYS } from './registry-entry.js'
+export type {
+  Registry,
+  RegistryBinary,
+  RegistryDistribution,
+  RegistryEntry,
+  RegistryLaunch,
+  RegistryPackage,
+  RegistryPlatform,
+  RegistryProblem,
+  RegistryWay,
+} from './registry-entry.js'
+export { distributionFor } from './distribution-for.js'
+export { DOWNLOAD_FORMATS } from './distribution.js'
+export type {
+  BinaryDistribution,
+  Distribution,
+  DistributionChoice,
+  DownloadFormat,
+  InstallPlatform,
+  InstallTools,
+  NpmDistribution,
+  ProgramLaunch,
+  PythonDistribution,
+  RefusedWay,
+} from './distribution.js'
+export { manifestOf, type AdapterFiles, type EntrySource, type ManifestOptions } from './manifest-of.js'

@@ -217,7 +217,7 @@ test('what each package exports', () => {
       GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel
       LogOptions NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked
       SpawnAttempt Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents
-      examineFleet fleetKey openAdapters openTokens version
+      examineFleet fleetKey openAdapters openAgentRegistry openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions

@@ -47,12 +47,15 @@ export type PackageManager = (typeof PACKAGE_MANAGERS)[number]
 
 /** AIP-29's install methods. */
 export const INSTALL_METHODS = [...PACKAGE_MANAGERS, 'npm', 'pip', 'curl', 'download', 'vendored'] as const
-export type InstallMethodName = (typeof INSTALL_METHODS)[number]
+/** Methods that AIP-29 does not have. A manifest marks them as experimental, so that other hosts skip them. */
+export const OWN_METHODS = ['uv'] as const
+export type InstallMethodName = (typeof INSTALL_METHODS)[number] | (typeof OWN_METHODS)[number]
 
 export type InstallMethod = { readonly experimental: boolean } & (
   | { readonly method: PackageManager; readonly package: string }
   | { readonly method: 'npm'; readonly package: string; readonly global: boolean }
   | { readonly method: 'pip'; readonly package: string; readonly user: boolean }
+  | { readonly method: 'uv'; readonly package: string }
   | { readonly method: 'curl'; readonly url: string; readonly verifySha256?: string }
   | { readonly method: 'download'; readonly url: string; readonly extractBin: string; readonly verifySha256?: string }
   | { readonly method: 'vendored'; readonly path: string }

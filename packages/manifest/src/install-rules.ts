@@ -11,6 +11,7 @@ const EVERYWHERE: readonly Os[] = ['darwin', 'linux', 'windows']
 const SYSTEMS: Readonly<Record<MethodName, readonly Os[]>> = {
   npm: EVERYWHERE,
   pip: EVERYWHERE,
+  uv: EVERYWHERE,
   cargo: EVERYWHERE,
   go: EVERYWHERE,
   download: EVERYWHERE,

@@ -12,6 +12,7 @@ import {
   INSTALL_METHODS,
   type InstallMethod,
   type InstallMethodName,
+  OWN_METHODS,
   type Option,
   type PackageManager,
   type SetupStep,
@@ -80,6 +81,7 @@ const NO_CAPABILITIES = {
 const INSTALL_DEFAULTS: Readonly<Record<Exclude<InstallMethodName, PackageManager>, object>> = {
   npm: { global: false },
   pip: { user: false },
+  uv: {},
   curl: {},
   download: {},
   vendored: {},
@@ -87,7 +89,8 @@ const INSTALL_DEFAULTS: Readonly<Record<Exclude<InstallMethodName, PackageManage
 
 function normaliseInstall(document: InstallMethodDocument): InstallMethod {
   const { method, experimental = false } = document
-  if (!(INSTALL_METHODS as readonly string[]).includes(method)) return { method: 'unknown', experimental, name: method }
+  if (!([...INSTALL_METHODS, ...OWN_METHODS] as readonly string[]).includes(method))
+    return { method: 'unknown', experimental, name: method }
   const defaults = Object.hasOwn(INSTALL_DEFAULTS, method)
     ? INSTALL_DEFAULTS[method as keyof typeof INSTALL_DEFAULTS]
     : {}

@@ -84,6 +84,24 @@ test('pip makes a virtual environment in the agent’s own prefix', async () => 
   expect(existsSync(join(venv, 'bin/agent-tool'))).toBe(true)
 })
 
+test('18.2 uv installs a Python package into the agent’s own prefix, and without uv the next method is tried', async () => {
+  const host = hostOf()
+  const methods = [
+    { method: 'uv', package: 'agent-tool==1.2.3', experimental: true },
+    { method: 'brew', package: 'agent-tool' },
+  ]
+  recorder(host.bin, 'brew', host.bin)
+  expect(methodsOf(await install({ install: methods }, host))[0]).toBe('uv skipped: there is no uv on PATH')
+  recorder(host.bin, 'uv', '$UV_TOOL_BIN_DIR')
+  const metadata = { agentproto: { python: '>=3.11.0 <3.14.0' } }
+  const outcome = await install({ install: methods, metadata }, host, { force: true })
+  expect(outcome.error).toBeUndefined()
+  expect(textAt(join(host.bin, 'calls')).split('\n')[1]).toBe(
+    'uv tool install --no-progress --python >=3.11.0,<3.14.0 agent-tool==1.2.3',
+  )
+  expect(existsSync(join(host.home, 'agents/tool/bin/agent-tool'))).toBe(true)
+})
+
 /** Shell text of a Python that prints its version, and makes virtual environments with `venv-python`. */
 const pythonProgram = (at: string, version: string): string =>
   [

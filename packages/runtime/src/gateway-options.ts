@@ -104,6 +104,8 @@ export interface GatewayOptions {
   readonly hooks?: GatewayHooks
   /** The fleet that it joins. Default: that of config.json, else none. */
   readonly cluster?: ClusterOptions
+  /** The registry of ACP agents, by its address: https, or http on loopback. Default: the public one. */
+  readonly registry?: { readonly url?: string }
   /** What the owner is notified of, and how. Default: nothing. */
   readonly notify?: NotifyOptions
   readonly clock?: Clock

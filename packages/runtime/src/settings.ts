@@ -43,7 +43,8 @@ export const layoutOf = ({ home, env = process.env }: Pick<GatewayOptions, 'home
 /** Without such a file, its parser is not loaded. */
 async function withConfig(options: GatewayOptions, path: string): Promise<GatewayOptions> {
   if (!existsSync(path)) return options
-  const { sessions, limits, executables, log, checkpoints, notify, keeper, cluster, ...config } = await readConfig(path)
+  const { sessions, limits, executables, log, checkpoints, notify, registry, keeper, cluster, ...config } =
+    await readConfig(path)
   return {
     ...config,
     ...options,
@@ -51,6 +52,7 @@ async function withConfig(options: GatewayOptions, path: string): Promise<Gatewa
     limits: { ...limits, ...options.limits },
     log: { ...log, ...options.log },
     notify: { ...notify, ...options.notify },
+    registry: { ...registry, ...options.registry },
     checkpoints: { ...checkpoints, ...options.checkpoints },
     executables: { ...executables, ...options.executables },
     cluster: clusterOver(cluster, options.cluster),

@@ -86,6 +86,7 @@ const INSTALLERS: Readonly<Record<Extract<InstallMethod, { package: string }>['m
   brew: 'brew install',
   cargo: 'cargo install',
   pip: 'pip install',
+  uv: 'uv tool install',
   go: 'go install',
   apt: undefined,
   dnf: undefined,

@@ -9,6 +9,7 @@ import { installNpm } from './npm-method.js'
 import { type Installing, MethodSkipped } from './installing.js'
 import { clearLeftovers } from './prefix-change.js'
 import { installPip } from './pip-method.js'
+import { installUv } from './uv-method.js'
 
 interface Attempt {
   readonly method: string
@@ -53,6 +54,8 @@ async function runMethod(method: InstallMethod, installing: Installing): Promise
       return installNpm(method, installing)
     case 'pip':
       return installPip(method, installing)
+    case 'uv':
+      return installUv(method, installing)
     case 'curl':
       return installScript(method, installing)
     case 'download':

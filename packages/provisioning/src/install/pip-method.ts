@@ -10,7 +10,7 @@ import { changePrefixInPlace } from './prefix-change.js'
  * agent's prefix, since systems refuse to have packages mixed with theirs (PEP 668).
  */
 export async function installPip(method: Method<'pip'>, installing: Installing): Promise<void> {
-  const name = specOf(checkPackage(method.package), installing)
+  const name = pythonSpec(checkPackage(method.package), installing)
   const args = ['install', '--disable-pip-version-check', '--no-input']
   if (method.user && launchHints(installing.manifest).python === undefined) {
     const pip = await requireTool(['pip3', 'pip'], installing)
@@ -30,8 +30,8 @@ export async function installPip(method: Method<'pip'>, installing: Installing):
   })
 }
 
-/** A version that the manifest accepts, unless it pins one, or the newest is asked for. */
-function specOf(pipPackage: string, { manifest, latest = false }: Installing): string {
+/** The package in a version that the manifest accepts, unless it pins one, or the newest is asked for. */
+export function pythonSpec(pipPackage: string, { manifest, latest = false }: Installing): string {
   const [name = pipPackage] = pipPackage.split(/(?=[=<>!~])/)
   if (latest) return name
   const comparators = manifest.versionCheck.range.split(' ')

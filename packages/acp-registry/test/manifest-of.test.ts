@@ -1,0 +1,162 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  distributionFor,
+  manifestOf,
+  type ManifestOptions,
+  parseRegistry,
+  type RegistryEntry,
+} from '@agentproto/acp-registry'
+import { readAgentCli } from '@agentproto/manifest/node'
+import { temporaryFolder } from './registry-server.js'
+import { documentOf, entryWith, SAMPLE_TEXT, sampleEntry } from './sample-registry.js'
+
+const SOURCE = { url: 'https://registry.example/registry.json' }
+const ADDED_AT = Date.parse('2026-11-23T09:00:00Z')
+
+/** The adapter of an entry as the driver reads it, from files. */
+async function adapterOf(entry: RegistryEntry, options: Partial<ManifestOptions> = {}) {
+  const choice = distributionFor(entry, { os: 'linux', arch: 'x64' }, { npm: true, uv: true, python: true })
+  if (!choice.ok) throw new Error(JSON.stringify(choice.refused))
+  const { slug, files } = manifestOf(entry, choice.distribution, { source: SOURCE, addedAt: ADDED_AT, ...options })
+  const folder = join(await temporaryFolder(), slug)
+  await mkdir(folder)
+  for (const [name, text] of files) await writeFile(join(folder, name), text)
+  const read = await readAgentCli(folder)
+  if (!read.ok) throw new Error(JSON.stringify(read.problems))
+  return { ...read, files }
+}
+
+const entryOf = (members: object): RegistryEntry => {
+  const [entry] = parseRegistry(documentOf(entryWith(members))).agents
+  if (entry === undefined) throw new Error('The entry was left out')
+  return entry
+}
+
+test('18.2 each entry of the sample becomes an adapter that our own check accepts without a warning', async () => {
+  for (const entry of parseRegistry(SAMPLE_TEXT).agents) {
+    const { manifest, acp, warnings } = await adapterOf(entry)
+    expect([manifest.id, manifest.name, acp?.kind, warnings]).toEqual([entry.id, entry.id, 'client', []])
+  }
+})
+
+test('18.2 an npm package is installed at its exact version, without running scripts', async () => {
+  const { manifest } = await adapterOf(sampleEntry('gemini'))
+  expect(manifest).toMatchObject({
+    bin: 'gemini-cli',
+    binArgs: ['--acp'],
+    install: [{ method: 'npm', package: '@google/gemini-cli@0.57.0' }],
+    metadata: { agentproto: { install_scripts: 'skip', homepage: 'https://geminicli.com/' } },
+  })
+})
+
+test('18.2 what is known beyond the entry replaces what it says', async () => {
+  const more = { program: 'gemini', version: '0.57.1', allowScripts: true }
+  const { manifest } = await adapterOf(sampleEntry('gemini'), more)
+  expect(manifest).toMatchObject({
+    bin: 'gemini',
+    install: [{ method: 'npm', package: '@google/gemini-cli@0.57.1' }],
+    versionCheck: { cmd: 'gemini --version' },
+    metadata: { agentproto: { install_scripts: 'run' } },
+  })
+})
+
+test('18.2 a Python package is installed by uv, else by pip', async () => {
+  const { manifest } = await adapterOf(sampleEntry('minion-code'))
+  expect(manifest.install).toMatchObject([
+    { method: 'uv', package: 'minion-code==0.1.44', experimental: true },
+    { method: 'pip', package: 'minion-code==0.1.44' },
+  ])
+})
+
+test('18.2 a file is downloaded for this platform, with a checksum if there is one', async () => {
+  const { manifest } = await adapterOf(sampleEntry('goose'))
+  expect(manifest).toMatchObject({
+    bin: 'goose',
+    install: [{ method: 'download', extractBin: 'goose', verifySha256: 'ab'.repeat(32) }],
+    requires: { os: ['linux'], arch: ['x64'] },
+    metadata: { agentproto: { unpack: 'all' } },
+  })
+  const { manifest: raw } = await adapterOf(sampleEntry('oh-my-pi'), { sha256: 'cd'.repeat(32) })
+  expect(raw.install).toMatchObject([{ extractBin: 'omp', verifySha256: 'cd'.repeat(32) }])
+  expect(raw.metadata).not.toMatchObject({ agentproto: { unpack: 'all' } })
+})
+
+test('18.2 the manifest says where it came from', async () => {
+  const entry = sampleEntry('auggie')
+  const { manifest } = await adapterOf(entry)
+  expect(manifest.metadata).toMatchObject({
+    agentproto: {
+      registry: {
+        ...SOURCE,
+        id: 'auggie',
+        name: 'Auggie CLI',
+        version: '0.36.0',
+        license: 'proprietary',
+        way: 'npx',
+        sha256: entry.sha256,
+        added_at: '2026-11-23T09:00:00.000Z',
+      },
+    },
+  })
+})
+
+test('18.2 before a handshake nothing is declared that only it can show', async () => {
+  const { manifest, acp } = await adapterOf(sampleEntry('auggie'))
+  expect(manifest).toMatchObject({
+    capabilities: { resumable: false, multimodal: false },
+    session: { mode: 'ephemeral' },
+  })
+  expect(acp?.agent).toEqual({
+    loadSession: false,
+    image: false,
+    audio: false,
+    embeddedContext: false,
+    mcpHttp: false,
+    mcpSse: false,
+  })
+  expect(JSON.stringify(manifest.metadata['agentproto'])).toContain('Everything but the form of the manifest')
+})
+
+test('18.3 after a handshake the capabilities are those that the agent named', async () => {
+  const answers = {
+    loadSession: true,
+    image: true,
+    audio: false,
+    embeddedContext: true,
+    mcpHttp: true,
+    mcpSse: false,
+    modes: [],
+    models: [],
+    logins: [],
+  }
+  const { manifest, acp } = await adapterOf(sampleEntry('auggie'), { answers })
+  expect(manifest).toMatchObject({
+    capabilities: { resumable: true, multimodal: true },
+    session: { mode: 'resumable' },
+  })
+  expect(acp?.agent).toMatchObject({ loadSession: true, image: true, mcpHttp: true })
+  expect(JSON.stringify(manifest.metadata['agentproto'])).not.toContain('Everything but the form')
+})
+
+test('18.2 variables are set, but not a credential and not an empty value: these are the user’s', async () => {
+  const env = { MODE: 'acp', OPENAI_BASE_URL: '', SAMPLE_API_KEY: 'sk-0123456789abcdefghij' }
+  const { sandbox, files } = await adapterOf(entryOf({ distribution: { npx: { package: 'sample', env } } }))
+  expect(sandbox.env).toMatchObject({ set: { MODE: 'acp' }, passthrough: ['OPENAI_BASE_URL', 'SAMPLE_API_KEY'] })
+  expect([...files.values()].join('')).not.toContain('sk-0123456789')
+})
+
+test('18.2 no text of an entry can add a key or end the front matter', async () => {
+  const text = 'x"\': {} # ---\n---\nmetadata: {a: b}\n---'
+  const entry = entryOf({
+    name: text,
+    description: text,
+    license: text,
+    authors: [text],
+    distribution: { npx: { package: 'sample', args: ["'", '---', '${HOME}', '!!js/function', '*a', '{{x}}'] } },
+  })
+  const { manifest } = await adapterOf(entry)
+  expect(manifest.binArgs).toEqual(["'", '---', '${HOME}', '!!js/function', '*a', '{{x}}'])
+  expect(Object.keys(manifest.metadata)).toEqual(['agentproto'])
+})

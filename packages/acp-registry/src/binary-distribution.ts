@@ -16,7 +16,8 @@ export function binaryDistribution(
   const url = new URL(target.archive)
   if (!isSafeAddress(url)) return `${target.archive} is not an https address.`
   const format = formatOf(url)
-  if (format === undefined) return `${nameIn(url)} is of a form that is not supported: agentproto unpacks ${SUPPORTED}.`
+  if (format === undefined)
+    return `${nameIn(url)} is of a form that is not supported: what can be unpacked is ${SUPPORTED}.`
   const { program = '', args, env } = splitLaunch(target)
   const path = pathBelow(program)
   if (path === undefined) return `${target.cmd} is not a path inside of the download.`
@@ -24,8 +25,7 @@ export function binaryDistribution(
   return { way: 'binary', platform, url: url.href, format, ...defined({ sha256 }), program: path, args, env }
 }
 
-const SUPPORTED =
-  'zip, tar.gz, tar.bz2, tar.xz and programs that are not packed, and installs no dmg, msi or system package'
+const SUPPORTED = 'zip, tar.gz, tar.bz2, tar.xz and programs that are not packed; no dmg, msi or system package'
 
 const OS_NAMES: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   darwin: 'darwin',

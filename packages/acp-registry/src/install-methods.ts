@@ -71,7 +71,7 @@ function binaryParts(
     install: [download],
     requires: PLATFORM_NAMES[platform],
     // Only a program that was not packed has no files beside it.
-    hints: format === 'raw' ? {} : { unpack: 'all' },
+    hints: format === 'raw' ? {} : { unpack: 'all', launch: `unpacked/${program}` },
   }
 }
 

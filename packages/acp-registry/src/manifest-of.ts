@@ -139,7 +139,7 @@ function bodyOf(
   return [
     ...(description === name ? [] : [description]),
     ...facts.filter((fact) => fact !== ''),
-    `agentproto wrote this from an entry of the registry ${from}. Edit it as you like; an update of the adapter writes it again.`,
+    `This was written from an entry of the registry ${from}. Edit it as you like; an update of the adapter writes it again.`,
   ]
 }
 

@@ -58,7 +58,7 @@ function documentOf(value: unknown): RegistryDocument {
     throw invalid('This version of agentproto does not know the version of the registry document', {
       expected: 'version 1.0.0, or another one that begins with 1.',
       given: version ?? 'no version',
-      hint: 'Use a newer agentproto, or another registry: agentproto config set registry.url',
+      hint: 'Use a newer agentproto, or the address of another registry in the setting registry.url',
     })
   }
   if (!Array.isArray(agents))

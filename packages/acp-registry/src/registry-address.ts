@@ -14,7 +14,7 @@ export function registryAddress(text: string): URL {
     expected: 'an https address without a user name, or http on loopback',
     // An address with a password would show it.
     given: url === undefined ? text : `${url.protocol}//${url.host}`,
-    hint: 'Set it with: agentproto config set registry.url, or restore the public one with: agentproto config unset registry.url',
+    hint: 'Restore the public one with: agentproto config unset registry.url',
   })
 }
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { asRecord, asString, isAgentprotoError, type Json, parseJson } from '@agentproto/contracts'
 import { findVersion } from '@agentproto/manifest/node'
-import type { LocatedAgent } from '@agentproto/driver-agent-cli/installation'
+import { launchHints, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { type CommandContext, endingOf, runManifestCommand } from './manifest-command.js'
 
 /** The result of a version check. */
@@ -25,12 +25,34 @@ export async function checkVersion(found: LocatedAgent, commandContext: CommandC
   const { output, why } = await askAgent(commandContext)
   const printed = output === undefined ? undefined : findVersion(versionCheck, output)
   if (printed?.found === true) return { ...verdict(printed, versionCheck.range), changed }
-  const packaged = asString((await packageOf(found.file))['version']) ?? ''
-  const named = findVersion({ parse: '^(.*)$', range: versionCheck.range }, packaged)
-  if (!named.found) return { ok: false, detail: why ?? printed?.reason ?? 'it printed no version', changed }
-  const { detail, ...result } = verdict(named, versionCheck.range)
-  return { ...result, detail: `${detail}, by its package.json`, changed }
+  const declared = await declaredVersion(found, commandContext)
+  return { ...(declared ?? { ok: false, detail: why ?? printed?.reason ?? 'it printed no version' }), changed }
 }
+
+/** The version that the files of an agent have: its npm package, or the entry of a registry that its manifest was written from. */
+async function declaredVersion(
+  { file, place }: LocatedAgent,
+  { adapter: { manifest } }: CommandContext,
+): Promise<Omit<CheckedVersion, 'changed'> | undefined> {
+  const { range } = manifest.versionCheck
+  const packaged = findVersion({ parse: WHOLE, range }, asString((await packageOf(file))['version']) ?? '')
+  if (packaged.found) return placed(verdict(packaged, range), 'by its package.json')
+  const { registryVersion } = launchHints(manifest)
+  // A program on PATH need not be the one that the entry names. Some entries have a version that is no semantic one.
+  if (place !== 'prefix' || registryVersion === undefined) return undefined
+  const entry = findVersion({ parse: WHOLE, range }, registryVersion)
+  if (entry.found) return placed(verdict(entry, range), 'by its entry in the registry')
+  return range === '*'
+    ? { version: registryVersion, ok: true, detail: `${registryVersion}, by its entry in the registry` }
+    : undefined
+}
+
+const WHOLE = '^(.*)$'
+
+const placed = <T extends { readonly detail: string }>(found: T, by: string): T => ({
+  ...found,
+  detail: `${found.detail}, ${by}`,
+})
 
 const verdict = ({ version, inRange }: { readonly version: string; readonly inRange: boolean }, range: string) => ({
   version,

@@ -19,11 +19,18 @@ export interface Fetching {
 const SILENCE_MS = 60_000
 const PROGRESS_EVERY_BYTES = 1024 * 1024
 
+/** A file that was downloaded. */
+export interface FetchedFile {
+  readonly bytes: number
+  /** Of its content, in lower-case hexadecimal. */
+  readonly sha256: string
+}
+
 /**
  * Downloads a file and verifies it before it is used.
  * @throws `install_failed` when it cannot be downloaded, is too large, or has another checksum
  */
-export async function fetchFile(fetching: Fetching): Promise<void> {
+export async function fetchFile(fetching: Fetching): Promise<FetchedFile> {
   checkAddress(fetching)
   const { url, to, clock } = fetching
   const quiet = new AbortController()
@@ -37,7 +44,7 @@ export async function fetchFile(fetching: Fetching): Promise<void> {
     const response = await fetch(url, { signal, redirect: 'follow' })
     if (!response.ok || response.body === null) throw failed(url, `the server answered ${response.status}`)
     checkAddress({ ...fetching, url: response.url })
-    await store(response.body, { ...fetching, total: lengthOf(response), heard })
+    return await store(response.body, { ...fetching, total: lengthOf(response), heard })
   } catch (thrown) {
     await rm(to, { force: true })
     if (fetching.signal.aborted) throw new AgentprotoError('cancelled', 'The download was cancelled')
@@ -53,7 +60,7 @@ interface Storing extends Fetching {
   readonly heard: () => void
 }
 
-async function store(body: ReadableStream<Uint8Array>, storing: Storing): Promise<void> {
+async function store(body: ReadableStream<Uint8Array>, storing: Storing): Promise<FetchedFile> {
   const { url, to, maxBytes, sha256, total, heard, onProgress } = storing
   if (total !== undefined && total > maxBytes) throw tooLarge(url, maxBytes)
   const hash = createHash('sha256')
@@ -76,7 +83,7 @@ async function store(body: ReadableStream<Uint8Array>, storing: Storing): Promis
   }
   onProgress?.(bytes, total)
   const digest = hash.digest('hex')
-  if (sha256 === undefined || digest === sha256) return
+  if (sha256 === undefined || digest === sha256) return { bytes, sha256: digest }
   throw new AgentprotoError('install_failed', `The download of ${url} does not match its checksum; it was not run`, {
     expected: `SHA-256 ${sha256}`,
     given: digest,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
+import { gzipSync } from 'node:zlib'
 import { join } from 'node:path'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
 import type { AgentCliDocument } from '@agentproto/manifest'
@@ -20,6 +21,7 @@ import {
   versionProgram,
 } from './test-host.ts'
 import { examineAgent } from '../src/doctor/index.ts'
+import { tar } from './archives.ts'
 import { npmRegistry } from './npm-registry.ts'
 
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
@@ -191,6 +193,81 @@ test('npm installs for real, the newest by name, into the agent’s own prefix',
   expect(again.events).toContainEqual(expect.objectContaining({ phase: 'install', state: 'skipped' }))
   expect(again.events).toContainEqual(expect.objectContaining({ phase: 'version_check', state: 'skipped' }))
   expect(readdirSync(join(host.home, 'agents'))).toEqual(['tool'])
+})
+
+test(
+  '18.2 npm runs no install script where the manifest skips them, and names the packages',
+  { timeout: 60_000 },
+  async () => {
+    const mark = join(folder('mark'), 'ran')
+    const scripts = { preinstall: `touch ${mark}`, postinstall: `touch ${mark}` }
+    const { url } = await npmRegistry('scripted-tool', ['1.2.3'], { scripts })
+    const host = hostOf({ env: { ...process.env, npm_config_registry: url } })
+    const tool = (install_scripts: string, global = false): Partial<AgentCliDocument> => ({
+      bin: 'scripted-tool',
+      install: [{ method: 'npm', package: 'scripted-tool@1.2.3', global }],
+      version_check: { cmd: 'scripted-tool --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '*' },
+      metadata: { agentproto: { install_scripts } },
+    })
+    for (const global of [false, true]) {
+      const { error, events } = await install(tool('skip', global), host, { force: true })
+      expect([error, existsSync(mark)]).toEqual([undefined, false])
+      const message = expect.stringContaining('The install scripts of scripted-tool@1.2.3 were not run')
+      expect(events).toContainEqual({ type: 'warning', message })
+    }
+    expect((await install(tool('run'), host, { force: true })).events.filter(({ type }) => type === 'warning')).toEqual(
+      [],
+    )
+    expect(existsSync(mark)).toBe(true)
+  },
+)
+
+/** A manifest that agentproto wrote from an entry of a registry with a file. */
+const fromRegistry = (url: string, more: object = {}): Partial<AgentCliDocument> => ({
+  bin: 'agent-tool',
+  install: [{ method: 'download', url, extract_bin: 'app/agent-tool' }],
+  version_check: { cmd: 'agent-tool --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '*' },
+  metadata: {
+    agentproto: { unpack: 'all', launch: 'unpacked/app/agent-tool', registry: { version: '1.18.31.1' }, ...more },
+  },
+})
+
+test('18.2 a program finds what was beside it in its archive, and one that prints no version has that of its entry', async () => {
+  const source = '#!/bin/sh\n[ "$1" = --version ] && exit 0\ncat "${0%/*}/lib.txt"\n'
+  const archive = await tar([{ name: 'app/agent-tool' }, source], [{ name: 'app/lib.txt' }, 'the library'])
+  const { url } = await serveFiles({ '/tool.tgz': gzipSync(archive) })
+  const host = hostOf()
+  const { error, events } = await install(fromRegistry(`${url}/tool.tgz`), host, { allowUnverified: true })
+  expect(error).toBeUndefined()
+  const executable = join(host.home, 'agents/tool/unpacked/app/agent-tool')
+  expect(events.at(-1)).toMatchObject({ state: { version: '1.18.31.1', versionOk: true, executable } })
+  expect(execFileSync(executable, { encoding: 'utf8' })).toBe('the library')
+})
+
+test('18.2 an archive without the program of the manifest is not installed, and says what it holds', async () => {
+  const { url } = await serveFiles({ '/tool.tar': await tar([{ name: 'app/other-tool' }, 'x']) })
+  const host = hostOf()
+  const { error } = await install(fromRegistry(`${url}/tool.tar`), host, { allowUnverified: true })
+  expect(error?.message).toContain('does not hold the file that the manifest names')
+  expect(readdirSync(join(host.home, 'agents'))).toEqual([])
+})
+
+test('18.2 an unattended install from a registry refuses a file without a checksum, and shows that of one that it may install', async () => {
+  const archive = await tar([{ name: 'app/agent-tool' }, versionProgram('1.2.3')])
+  const { url, asked } = await serveFiles({ '/tool.tar': archive })
+  const host = hostOf()
+  const document = fromRegistry(`${url}/tool.tar`)
+  expect(methodsOf(await install(document, host))).toEqual([expect.stringContaining('no checksum')])
+  expect(asked).toEqual([])
+  const { events } = await install(document, host, { allowUnverified: true })
+  expect(events).toContainEqual({ type: 'warning', message: expect.stringContaining(sha256(archive)) })
+  expect(events).toContainEqual({
+    type: 'download',
+    url: `${url}/tool.tar`,
+    bytes: archive.length,
+    sha256: sha256(archive),
+    verified: false,
+  })
 })
 
 test('each method that cannot be tried gives its reason, and the next one is tried', async () => {

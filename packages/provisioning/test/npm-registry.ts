@@ -7,9 +7,16 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { folder } from './test-host.ts'
 
-/** A registry on loopback with versions of one package, whose program prints its version. Ends with the test. */
-export async function npmRegistry(name: string, versions: readonly string[]): Promise<{ readonly url: string }> {
-  const packed = versions.map((version) => pack(name, version))
+/**
+ * A registry on loopback with versions of one package, whose program prints its version. Ends with the test.
+ * @param more further members of its package.json
+ */
+export async function npmRegistry(
+  name: string,
+  versions: readonly string[],
+  more: object = {},
+): Promise<{ readonly url: string }> {
+  const packed = versions.map((version) => pack(name, version, more))
   const server = createServer((request, response) => {
     const { url: base } = address()
     const file = packed.find(({ version }) => request.url === `/${name}-${version}.tgz`)
@@ -31,9 +38,9 @@ export async function npmRegistry(name: string, versions: readonly string[]): Pr
   return address()
 }
 
-function pack(name: string, version: string) {
+function pack(name: string, version: string, more: object) {
   const at = folder('package')
-  const manifest = { name, version, bin: { [name]: 'main.js' } }
+  const manifest = { name, version, bin: { [name]: 'main.js' }, ...more }
   writeFileSync(join(at, 'package.json'), JSON.stringify(manifest))
   writeFileSync(join(at, 'main.js'), `#!/usr/bin/env node\nconsole.log('${version}')\n`)
   execFileSync('npm', ['pack', '--silent'], { cwd: at })

@@ -1,11 +1,9 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { pack, type Header } from 'tar-stream'
 import { expect, test } from 'vitest'
 import { unpack } from '../src/archive/unpack.ts'
+import { tar, zip } from './archives.ts'
 import { folder, textAt } from './test-host.ts'
 
 /** Unpacks `tool` from an archive; returns the text of what came of it. */
@@ -16,15 +14,6 @@ async function unpacked(archive: Buffer, maxBytes = 1_000): Promise<string> {
   await unpack({ archive: file, member: 'tool', to, maxBytes, path: process.env['PATH'] ?? '' })
   expect(readdirSync(at).toSorted()).toEqual(['archive', 'out'])
   return textAt(to)
-}
-
-async function tar(
-  ...entries: readonly (readonly [Partial<Header> & Pick<Header, 'name'>, string?])[]
-): Promise<Buffer> {
-  const archive = pack()
-  for (const [header, content] of entries) archive.entry(header, content ?? '')
-  archive.finalize()
-  return buffer(Readable.from(archive))
 }
 
 test('a link or a folder that is called like the file is passed over', async () => {
@@ -65,39 +54,6 @@ test('a header that claims to be huge is refused before it is read', async () =>
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
   await expect(unpacked(Buffer.concat([header, Buffer.alloc(4_096)]))).rejects.toMatchObject({ message: /max size/ })
 })
-
-/** A zip archive of stored entries, written as the format's own fields, so that it can lie. */
-function zip(...entries: readonly { name: string; content: string; mode?: number; size?: number }[]): Buffer {
-  const locals: Buffer[] = []
-  const central: Buffer[] = []
-  let at = 0
-  for (const { name, content, mode = 0o100755, size = content.length } of entries) {
-    const local = Buffer.alloc(30)
-    local.writeUInt32LE(0x04034b50, 0)
-    local.writeUInt32LE(size, 18)
-    local.writeUInt32LE(size, 22)
-    local.writeUInt16LE(name.length, 26)
-    const record = Buffer.alloc(46)
-    record.writeUInt32LE(0x02014b50, 0)
-    record.writeUInt16LE(3 << 8, 4)
-    record.writeUInt32LE(size, 20)
-    record.writeUInt32LE(size, 24)
-    record.writeUInt16LE(name.length, 28)
-    record.writeUInt32LE((mode << 16) >>> 0, 38)
-    record.writeUInt32LE(at, 42)
-    locals.push(local, Buffer.from(name + content))
-    central.push(record, Buffer.from(name))
-    at += 30 + name.length + content.length
-  }
-  const directory = Buffer.concat(central)
-  const end = Buffer.alloc(22)
-  end.writeUInt32LE(0x06054b50, 0)
-  end.writeUInt16LE(entries.length, 8)
-  end.writeUInt16LE(entries.length, 10)
-  end.writeUInt32LE(directory.length, 12)
-  end.writeUInt32LE(at, 16)
-  return Buffer.concat([...locals, directory, end])
-}
 
 test('a zip archive is held to the same', async () => {
   const link = { name: 'a/tool', content: '/etc/passwd', mode: 0o120777 }

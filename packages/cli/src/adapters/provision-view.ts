@@ -70,6 +70,9 @@ function linesOf(event: ProvisionEvent, paint: Paint): readonly string[] {
       ]
     case 'warning':
       return [`${paint.yellow('!')} ${oneLine(event.message)}`]
+    case 'download':
+      // The warning of a file without a checksum has its SHA-256.
+      return event.verified ? [`  ${mark('done', paint)} ${paint.dim(`SHA-256 ${event.sha256} matches`)}`] : []
     case 'output':
     case 'progress':
     case 'state':

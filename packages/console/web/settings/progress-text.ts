@@ -15,6 +15,8 @@ export function progressText(event: Progress): string {
       return event.line
     case 'progress':
       return `${event.bytes}${event.total === undefined ? '' : ` of ${event.total}`} bytes`
+    case 'download':
+      return line('SHA-256', event.sha256, event.verified ? 'matches' : 'not verified')
     case 'warning':
       return `warning: ${event.message}`
     case 'state':

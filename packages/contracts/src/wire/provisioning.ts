@@ -50,6 +50,16 @@ export type ProvisionEvent =
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly line: string }
   /** Bytes of a download. */
   | { readonly type: 'progress'; readonly bytes: number; readonly total?: number }
+  /** A file that is downloaded whole, before it is used. */
+  | {
+      readonly type: 'download'
+      readonly url: string
+      readonly bytes: number
+      /** Lower-case hexadecimal. */
+      readonly sha256: string
+      /** Whether the manifest has that checksum. */
+      readonly verified: boolean
+    }
   | { readonly type: 'warning'; readonly message: string }
   /** The last event. */
   | { readonly type: 'state'; readonly state: AdapterState }

@@ -22,6 +22,12 @@ export interface LaunchHints {
   readonly longPrompt?: string
   /** `resume_after_ms`: how long after its start a session can first be resumed; at most two minutes. */
   readonly resumeAfterMs: number
+  /** `install_scripts`: whether npm runs the scripts of the packages that it installs. */
+  readonly installScripts: 'run' | 'skip'
+  /** `unpack`: whether `download` unpacks the whole archive, or the program alone. */
+  readonly unpack: 'all' | 'program'
+  /** `registry.version`: that of the entry which the manifest was written from; absent for any other manifest. */
+  readonly registryVersion?: string
   /** `unverified`: what the manifest's author has not tried. */
   readonly unverified: readonly string[]
 }
@@ -32,11 +38,14 @@ export function launchHints(manifest: Pick<AgentCliManifest, 'metadata'>): Launc
   return {
     files: textsOf(manifestHint(manifest, 'launch')).map(forThisHost).filter(staysBelow),
     resumeAfterMs: milliseconds(manifestHint(manifest, 'resume_after_ms')),
+    installScripts: manifestHint(manifest, 'install_scripts') === 'skip' ? 'skip' : 'run',
+    unpack: manifestHint(manifest, 'unpack') === 'all' ? 'all' : 'program',
     unverified: textsOf(asList(manifestHint(manifest, 'unverified'))),
     ...defined({
       node: asString(manifestHint(manifest, 'node')) || undefined,
       python: asString(manifestHint(manifest, 'python')) || undefined,
       prompt: asString(member(doctor, 'prompt')) || undefined,
+      registryVersion: asString(member(manifestHint(manifest, 'registry'), 'version')) || undefined,
       longPrompt: asString(member(doctor, 'long_prompt')) || undefined,
     }),
   }

@@ -60,8 +60,13 @@ export async function readZipMember<T>(
   }
 }
 
-const isRegular = ({ fileName, externalFileAttributes }: Entry): boolean =>
-  !fileName.endsWith('/') && ((externalFileAttributes >>> 16) & TYPE_MASK) !== LINK
+const isRegular = (entry: Entry): boolean => entryType(entry) === 'file'
+
+/** What an entry of a zip archive is. Archives that were not made on Unix do not say it, and have no links. */
+export function entryType({ fileName, externalFileAttributes }: Entry): 'file' | 'folder' | 'link' {
+  if (fileName.endsWith('/')) return 'folder'
+  return ((externalFileAttributes >>> 16) & TYPE_MASK) === LINK ? 'link' : 'file'
+}
 
 function isMember(path: string, member: string): boolean {
   const plain = path.replace(/^\.\//, '')

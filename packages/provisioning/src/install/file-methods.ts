@@ -1,7 +1,10 @@
-import { chmod, copyFile, mkdir, realpath, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
+import { launchHints } from '@agentproto/driver-agent-cli/installation'
+import type { ArchiveFile } from '../archive/archive-content.js'
 import { unpack } from '../archive/unpack.js'
+import { unpackAll } from '../archive/unpack-all.js'
 import { fetchFile } from '../fetch-file.js'
 import { fileHead } from '../file-head.js'
 import { type Installing, type Method, MethodSkipped } from './installing.js'
@@ -10,6 +13,7 @@ import { changePrefix, siblingOf } from './prefix-change.js'
 
 const SCRIPT_BYTES_MAX = 4 * 1024 * 1024
 const DOWNLOAD_BYTES_MAX = 1024 * 1024 * 1024
+const UNPACKED_BYTES_MAX = 4 * DOWNLOAD_BYTES_MAX
 
 /** `curl`: a script that is downloaded completely, verified, and only then run. */
 export async function installScript(method: Method<'curl'>, installing: Installing): Promise<void> {
@@ -38,9 +42,36 @@ const OUTSIDE = "it writes where it chooses, also outside of the agent's folder,
 export async function installDownload(method: Method<'download'>, installing: Installing): Promise<void> {
   const path = installing.host.env['PATH'] ?? ''
   const maxBytes = DOWNLOAD_BYTES_MAX
+  const { unpack: wanted, registryVersion } = launchHints(installing.manifest)
+  // A registry of others may lead to any file, and an https address alone does not say that it stays the same.
+  if (registryVersion !== undefined && method.verifySha256 === undefined && !installing.allowUnverified)
+    throw new MethodSkipped(
+      'its download has no checksum: neither the registry nor the manifest has one (--allow-unverified)',
+    )
   await withDownload(method, { maxBytes, ...installing }, (archive) =>
-    placeProgram(installing, (to) => unpack({ archive, member: method.extractBin, to, maxBytes, path })),
+    wanted === 'all'
+      ? placeArchive(method, installing, { archive, path, maxBytes: UNPACKED_BYTES_MAX })
+      : placeProgram(installing, (to) => unpack({ archive, member: method.extractBin, to, maxBytes, path })),
   )
+}
+
+/** The whole archive, in a folder of the prefix: its program may need what is beside it. */
+const placeArchive = ({ extractBin }: Method<'download'>, installing: Installing, file: ArchiveFile): Promise<void> =>
+  changePrefix(installing, async (folder) => {
+    const to = join(folder, 'unpacked')
+    await unpackAll({ ...file, to, single: extractBin })
+    await makeProgram(join(to, extractBin), to)
+  })
+
+/** Archives that were made on Windows do not say which files are programs. */
+async function makeProgram(program: string, root: string): Promise<void> {
+  const real = await realpath(program).catch(() => undefined)
+  if (real?.startsWith(`${await realpath(root)}${sep}`) === true) return chmod(real, 0o755)
+  const there = await readdir(root)
+  throw new AgentprotoError('install_failed', 'The download does not hold the file that the manifest names', {
+    expected: program.slice(root.length + 1),
+    given: there.slice(0, 20).join(', '),
+  })
 }
 
 /** `vendored`: a file that came with the manifest. */
@@ -74,13 +105,12 @@ async function withDownload(
   use: (file: string) => Promise<void>,
 ): Promise<void> {
   emit({ type: 'method', method, state: 'started', detail: url })
-  if (sha256 === undefined)
-    emit({ type: 'warning', message: `The download of ${url} is not verified: the manifest has no verify_sha256.` })
   const folder = siblingOf(prefix, 'tmp')
   const to = join(folder, 'download')
+  const verified = sha256 !== undefined
   try {
     await mkdir(folder, { mode: 0o700 })
-    await fetchFile({
+    const fetched = await fetchFile({
       url,
       to,
       maxBytes,
@@ -89,8 +119,13 @@ async function withDownload(
       ...defined({ sha256 }),
       onProgress: (bytes, total) => emit({ type: 'progress', bytes, ...defined({ total }) }),
     })
+    emit({ type: 'download', url, ...fetched, verified })
+    if (!verified) emit({ type: 'warning', message: unverified(url, fetched.sha256) })
     await use(to)
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }
 }
+
+const unverified = (url: string, sha256: string): string =>
+  `The download of ${url} is not verified: the manifest has no verify_sha256. Its SHA-256 is ${sha256}.`

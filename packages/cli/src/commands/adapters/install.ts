@@ -7,7 +7,7 @@ export const define: Define = (command) =>
     .argument('<slug>')
     .option('--force', 'install it again')
     .option('--latest', 'install the newest version, not the one that was tested')
-    .option('--allow-unverified', 'run an install script that has no checksum')
+    .option('--allow-unverified', 'use a script, or a file of a registry, that has no checksum')
     .json('print the new state as JSON')
     .examples('adapters install opencode', 'adapters install opencode --force', 'adapters install opencode --latest')
     .run(provisionUntil('install'))

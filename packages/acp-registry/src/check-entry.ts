@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { defined } from '@agentproto/contracts'
 import * as z from 'zod'
 import { displayText, httpsAddress, isHarmless } from './entry-text.js'
-import { isTooDeep, sortedJson } from './entry-json.js'
+import { isTooComplex, sortedJson } from './entry-json.js'
 import {
   REGISTRY_PLATFORMS,
   type RegistryBinary,
@@ -18,7 +18,7 @@ export interface CheckedEntry {
 
 /** Checks one value of the list `agents`. Never throws for its content. */
 export function checkEntry(value: unknown): CheckedEntry {
-  if (isTooDeep(value)) return { faults: [`The entry is nested too deeply.`] }
+  if (isTooComplex(value)) return { faults: ['The entry is nested too deeply, or has too many members.'] }
   const result = entrySchema.safeParse(value)
   if (!result.success) return { faults: result.error.issues.slice(0, FAULTS_MAX).map(faultOf) }
   const { data } = result

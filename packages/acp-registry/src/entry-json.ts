@@ -1,13 +1,16 @@
 import { isRecord } from '@agentproto/contracts'
 
-/** An entry has five levels. */
+/** An entry has five levels, and less than a hundred members. */
 const LEVELS_MAX = 16
+const MEMBERS_MAX = 10_000
 
-/** Whether a value has more levels than any entry. Without recursion: the depth is what is in question. */
-export function isTooDeep(value: unknown): boolean {
+/** Whether a value has more levels or members than any entry. Without recursion: the depth is what is in question. */
+export function isTooComplex(value: unknown): boolean {
   let level: readonly unknown[] = [value]
+  let members = 0
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > LEVELS_MAX) return true
+    members += level.length
+    if (depth > LEVELS_MAX || members > MEMBERS_MAX) return true
     level = level.flatMap(membersOf)
   }
   return false

@@ -5,6 +5,8 @@ import type { Registry, RegistryEntry, RegistryProblem } from './registry-entry.
 /** A larger document is refused before it is parsed. The public one has about 100 kB. */
 export const REGISTRY_BYTES_MAX = 50 * 1024 * 1024
 const PROBLEMS_MAX = 100
+/** The public registry has about a hundred. */
+const AGENTS_MAX = 10_000
 
 /**
  * Reads the text of a registry document, or of one entry alone. An entry that cannot be used is left out and named in
@@ -63,6 +65,8 @@ function documentOf(value: unknown): RegistryDocument {
   }
   if (!Array.isArray(agents))
     throw invalid('The registry has no list of agents', { expected: SHAPE, given: typeOf(agents) })
+  if (agents.length > AGENTS_MAX)
+    throw invalid('The registry has too many agents', { expected: `at most ${AGENTS_MAX}`, given: agents.length })
   return { version, agents }
 }
 

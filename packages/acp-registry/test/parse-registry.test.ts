@@ -102,8 +102,17 @@ test('18.1 an entry that is nested a million deep is left out', () => {
   const { agents, problems } = parseRegistry(text)
   expect([agents.map(({ id }) => id), problems.map(({ message }) => message)]).toEqual([
     ['other'],
-    ['The entry is nested too deeply.'],
+    [expect.stringContaining('nested too deeply')],
   ])
+})
+
+test('18.1 an entry with a million members is left out, and a document of a million entries is refused', () => {
+  const wide = Object.fromEntries(Array.from({ length: 1e6 }, (_, index) => [`k${index}`, 0]))
+  const { agents, problems } = parseRegistry(documentOf(entryWith({ wide }), entryWith({ id: 'other' })))
+  expect([agents.map(({ id }) => id), problems.length]).toEqual([['other'], 1])
+  expect(() => parseRegistry(JSON.stringify({ version: '1.0.0', agents: Array(1e6).fill(0) }))).toThrow(
+    'too many agents',
+  )
 })
 
 test('18.1 a thousand bad entries make a hundred problems', () => {

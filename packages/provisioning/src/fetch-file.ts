@@ -41,9 +41,8 @@ export async function fetchFile(fetching: Fetching): Promise<FetchedFile> {
     timer = clock.after(SILENCE_MS, () => quiet.abort())
   }
   try {
-    const response = await fetch(url, { signal, redirect: 'follow' })
+    const response = await follow(fetching, signal)
     if (!response.ok || response.body === null) throw failed(url, `the server answered ${response.status}`)
-    checkAddress({ ...fetching, url: response.url })
     return await store(response.body, { ...fetching, total: lengthOf(response), heard })
   } catch (thrown) {
     await rm(to, { force: true })
@@ -54,6 +53,26 @@ export async function fetchFile(fetching: Fetching): Promise<FetchedFile> {
     timer.cancel()
   }
 }
+
+/** Each address is checked before it is asked: one that is not protected could lead anywhere. */
+async function follow(fetching: Fetching, signal: AbortSignal): Promise<Response> {
+  let { url } = fetching
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+    const response = await fetch(url, { signal, redirect: 'manual' })
+    const location = response.headers.get('location')
+    if (!REDIRECTS.includes(response.status) || location === null) return response
+    await response.body?.cancel()
+    if (!URL.canParse(location, url)) throw failed(fetching.url, 'it redirected to no address')
+    const to = new URL(location, url).href
+    checkAddress({ ...fetching, url: to })
+    if (url.startsWith('https:') && to.startsWith('http:')) throw unprotected(to)
+    url = to
+  }
+  throw failed(fetching.url, `it redirected more than ${REDIRECTS_MAX} times`)
+}
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
+const REDIRECTS_MAX = 10
 
 interface Storing extends Fetching {
   readonly total: number | undefined
@@ -97,10 +116,13 @@ function checkAddress({ url, sha256 }: Pick<Fetching, 'url' | 'sha256'>): void {
   if (protocol === 'https:') return
   const loopback = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
   if (protocol === 'http:' && (loopback || sha256 !== undefined)) return
-  throw new AgentprotoError('install_failed', `${url} is not protected against changes in transit`, {
+  throw unprotected(url)
+}
+
+const unprotected = (url: string): AgentprotoError =>
+  new AgentprotoError('install_failed', `${url} is not protected against changes in transit`, {
     expected: 'an https address, or a verify_sha256',
   })
-}
 
 function lengthOf(response: Response): number | undefined {
   const length = Number(response.headers.get('content-length') ?? Number.NaN)

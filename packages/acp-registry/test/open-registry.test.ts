@@ -199,6 +199,23 @@ test('18.1 a document that is too large is refused, whatever its length says', a
   await expect(registry.read()).rejects.toMatchObject({ code: 'registry_invalid' })
 })
 
+test('18.1 an answer without an end is cut off at the bound, and its connection ends', async () => {
+  const chunk = Buffer.alloc(1024 * 1024, ' ')
+  let [sent, ended] = [0, false]
+  const server = await registryServer((response) => {
+    const more = (): void => {
+      while (!ended && response.write(chunk)) sent += 1
+      sent += 1
+    }
+    response.on('drain', more).on('close', () => (ended = true))
+    more()
+  })
+  const { registry } = await opened(server.url)
+  await expect(registry.read()).rejects.toMatchObject({ code: 'registry_invalid' })
+  await expect.poll(() => ended).toBe(true)
+  expect(sent).toBeLessThan(100)
+})
+
 test('18.1 a server that does not answer, or stops in its answer, is given up after a minute', async () => {
   for (const begin of ['', '{"version"']) {
     const server = await registryServer((response) => begin !== '' && void response.writeHead(200).write(begin))

@@ -107,14 +107,17 @@ test.each([
     'links that lead out together',
     [[{ name: 'd/b', type: 'symlink', linkname: '..' }], [{ name: 'a', type: 'symlink', linkname: 'd/b/../..' }]],
   ],
-  [
-    'a link below a link',
-    [
-      [{ name: 'p', type: 'symlink', linkname: 'q/..' }],
-      [{ name: 'q', type: 'symlink', linkname: '.' }],
-      [{ name: 'P/x/y', type: 'symlink', linkname: 'z' }],
-    ],
-  ],
+  ...['p', 'P'].map(
+    (again) =>
+      [
+        `a link below a link, called ${again}`,
+        [
+          [{ name: 'p', type: 'symlink', linkname: 'q/..' }],
+          [{ name: 'q', type: 'symlink', linkname: '.' }],
+          [{ name: `${again}/x/y`, type: 'symlink', linkname: 'z' }],
+        ],
+      ] as const,
+  ),
 ] as const)('18.2 %s: nothing of the archive is left, and nothing is written elsewhere', async (_what, entries) => {
   const archive = await tar([tool, 'first'], ...entries)
   await expect(unpacked(archive)).rejects.toMatchObject({
@@ -162,6 +165,7 @@ test('18.2 an archive that is cut off, damaged, or has two files of one path is 
     Buffer.from('PK\u0003\u0004 nothing'),
     await tar([{ name: 'a' }, '1'], [{ name: 'a' }, '2']),
     await tar([{ name: 'a' }, '1'], [{ name: 'a/b' }, '2']),
+    await tar([{ name: 'a' }, '1'], [{ name: 'b' }, '2'], [{ name: 'b', type: 'link', linkname: 'a' }]),
   ]
   for (const archive of archives) await expect(unpacked(archive)).rejects.toMatchObject({ code: 'install_failed' })
 })

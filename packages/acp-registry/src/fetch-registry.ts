@@ -4,7 +4,7 @@ import { isLoopbackHttp, isSafeAddress } from './registry-address.js'
 import type { KeptRegistry, Validators } from './registry-cache.js'
 
 /** Time limit of a request with all of its redirects and the whole answer, in milliseconds. */
-export const REGISTRY_TIMEOUT_MS = 60_000
+const REGISTRY_TIMEOUT_MS = 60_000
 const REDIRECTS_MAX = 5
 
 /** What the server answered. */

@@ -72,6 +72,8 @@ function agentCli(entry: RegistryEntry, distribution: Distribution, options: Man
     // It may print no version. Then that of its package counts, or that of the entry.
     version_check: { cmd: `${bin} --version`, parse: VERSION, range: '*', timeout_ms: 15_000 },
     ...defined({ requires }),
+    // Whether it needs a login is not known: without this block it would count as one that needs none.
+    auth: { state: {} },
     sandbox: { provider: 'local', ...environmentOf(distribution) },
     protocol: 'acp',
     acp: './ACP.md',

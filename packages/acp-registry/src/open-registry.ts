@@ -32,7 +32,7 @@ export interface RegistrySnapshot extends Registry {
   readonly confirmedAt: number
   /** How long ago that was, in milliseconds. */
   readonly ageMs: number
-  /** Why it is older than it should be: a sentence. Absent if it is not. */
+  /** Why it is older than it should be, or was not kept: a sentence. Absent if neither is so. */
   readonly warning?: string
 }
 
@@ -56,14 +56,24 @@ export function openRegistry(options: RegistryOptions): RegistryReader {
     const kept = await cache.read()
     if (kept !== undefined && (mode === 'offline' || (mode !== 'refresh' && isYoung(kept)))) return snapshot(kept)
     if (mode === 'offline') throw unreachable(address, 'it was not read before, and was not asked now')
+    let confirmed: KeptRegistry
     try {
-      const answer = await fetchRegistry({ address, kept, clock, fetch, signal })
-      const confirmed = confirmedBy(answer, kept)
-      await cache.write(confirmed)
-      return snapshot(confirmed)
+      confirmed = confirmedBy(await fetchRegistry({ address, kept, clock, fetch, signal }), kept)
     } catch (thrown) {
       if (kept === undefined || !isAgentprotoError(thrown) || thrown.code === 'cancelled') throw thrown
       return { ...snapshot(kept), warning: thrown.message }
+    }
+    return { ...snapshot(confirmed), ...(await keep(confirmed)) }
+  }
+
+  /** A home without room is no reason to withhold what was read. */
+  async function keep(confirmed: KeptRegistry): Promise<Pick<RegistrySnapshot, 'warning'>> {
+    try {
+      await cache.write(confirmed)
+      return {}
+    } catch (thrown) {
+      if (!isAgentprotoError(thrown) || thrown.code !== 'storage_failed') throw thrown
+      return { warning: thrown.message }
     }
   }
 

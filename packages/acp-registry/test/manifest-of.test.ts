@@ -108,6 +108,8 @@ test('18.2 before a handshake nothing is declared that only it can show', async 
     capabilities: { resumable: false, multimodal: false },
     session: { mode: 'ephemeral' },
   })
+  // Such an agent's login is shown as unknown.
+  expect(manifest.auth).toEqual({ state: { paths: [], env: [] } })
   expect(acp?.agent).toEqual({
     loadSession: false,
     image: false,

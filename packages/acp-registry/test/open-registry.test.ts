@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -121,6 +121,15 @@ test.each(['', 'not JSON', '{"url": 5}', '[]'])('18.1 a copy that was damaged (%
   expect(idsOf(await registry.read())).toEqual(['sample'])
   expect(server.requests).toEqual(['/registry.json - -', '/registry.json - -'])
   expect(JSON.parse(readFileSync(join(home, 'registries', name), 'utf8'))).toMatchObject({ url: server.url })
+})
+
+test('18.1 what cannot be kept in the home is read all the same, with a warning', async () => {
+  const server = await registryServer(document(ONE))
+  const { home, registry } = await opened(server.url)
+  symlinkSync(join(home, 'missing', 'folder'), join(home, 'registries'))
+  const read = await registry.read()
+  expect(idsOf(read)).toEqual(['sample'])
+  expect(read.warning).toContain('copy of the registry')
 })
 
 test('18.1 a copy from the future is not young', async () => {

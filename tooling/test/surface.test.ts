@@ -211,8 +211,8 @@ test('what each package exports', () => {
     @agentproto/mcp-tools
       McpDeps McpEndpoint McpStdio McpStdioOptions ToolSessions createMcpEndpoint serveMcpStdio
     @agentproto/provisioning
-      FoundTools NpmPackage NpmWish OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram
-      addAdapter createProvisioner findInstallTools lookUpNpm
+      AdapterTexts FoundTools NpmPackage NpmWish OauthParts ProvisionHost Provisioner Question Terminal
+      TerminalProgram addAdapter addAdapterFiles createProvisioner findInstallTools lookUpNpm
     @agentproto/runtime
       ClusterOptions DEFAULT_PORT DescribeAgent DescribedAgent ExaminedFleet FleetKey Gateway GatewayHooks
       GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel

@@ -1,8 +1,9 @@
 // The list of the sessions of fifty hosts from the watched copy, over HTTP and by the service alone.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HostDirectory, SessionDirectory, fleetServices, fleetView, openCluster } from '@agentproto/fleet/parts'
 import { systemClock } from '@agentproto/contracts'
 import { jetstream } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
+import { headers } from '@nats-io/transport-node'
 import { startSession } from './gateway.mjs'
 import { median, now, timeEach } from './measure.mjs'
 import { ms, row } from './table.mjs'
@@ -13,10 +14,10 @@ const BEAT_MS = 3_000
 /** @param one a gateway of the fleet, which lists the sessions of all */
 export async function fleetList(one, { cwd, cluster, stored }) {
   const model = await one.http.call('GET', `/sessions/${await startSession(one.http, cwd)}`)
-  const nats = await connect({ servers: cluster.servers })
-  const hosts = await beatAs(nats, HOSTS)
+  const writer = await openCluster({ ...cluster, onProblem: (problem) => console.error(problem) })
+  const hosts = await beatAs(writer, HOSTS)
   try {
-    const bytes = await writeSessions(nats, { model, stored })
+    const bytes = await writeSessions(writer, { model, stored })
     await seen(one, stored)
     const http = await overHttp(one, stored)
     const alone = await byService(cluster, stored)
@@ -34,16 +35,26 @@ export async function fleetList(one, { cwd, cluster, stored }) {
       row('  bytes of a record', bytes, { unit: (value) => `${value.toFixed(0)} B` }),
     ]
   } finally {
-    hosts.stop()
-    await nats.close()
+    await hosts.stop()
+    await writer.close()
   }
 }
 
 const hostName = (at) => `simulated-${at}`
 
+/** Stores a record as a gateway does. @returns its revision */
+async function store({ nats, signatures }, { subject, record, expected }) {
+  const body = Buffer.from(JSON.stringify(record))
+  const signed = signatures.sign({ subject, headers: headers(), body, expected })
+  const { seq } = await jetstream(nats).publish(subject, body, {
+    headers: signed,
+    expect: { lastSubjectSequence: expected },
+  })
+  return seq
+}
+
 /** Heartbeats of hosts that are not there. */
-async function beatAs(nats, count) {
-  const client = jetstream(nats)
+async function beatAs(cluster, count) {
   const details = {
     version: '0.0.0',
     labels: {},
@@ -53,34 +64,36 @@ async function beatAs(nats, count) {
     workspaces: [],
     lag: 0,
   }
-  const beat = (at) => {
+  const revisions = Array.from({ length: count }, () => 0)
+  const beat = async (at) => {
     const host = hostName(at)
     const record = { ...details, host, run: `r_${at}`, term: `t_${at}` }
-    return client.publish(`$KV.agentproto-hosts.${host}`, JSON.stringify(record))
+    revisions[at] = await store(cluster, { subject: `$KV.agentproto-hosts.${host}`, record, expected: revisions[at] })
   }
   const beatAll = () => Promise.all(Array.from({ length: count }, (_, at) => beat(at)))
+  const stopping = new AbortController()
+  const { signal } = stopping
   await beatAll()
-  const timer = setInterval(() => void beatAll(), BEAT_MS)
-  return { stop: () => clearInterval(timer) }
+  const beating = (async () => {
+    while (await sleep(BEAT_MS, true, { signal }).catch(() => false)) await beatAll()
+  })()
+  return { stop: () => (stopping.abort(), beating) }
 }
 
 /** @returns bytes of one record */
-async function writeSessions(nats, { model, stored }) {
-  const client = jetstream(nats)
+async function writeSessions(cluster, { model, stored }) {
   const newest = Date.parse(model.startedAt) - 1_000
   const recordOf = (at) => {
     const hostId = hostName(at % HOSTS)
     const startedAt = new Date(newest - ((at * 7_919) % stored) * 1_000).toISOString()
     const session = { ...model, id: `s_simulated_${at}`, hostId, startedAt, lastActiveAt: startedAt }
-    return JSON.stringify({ owner: hostId, epoch: 1, term: `t_${at % HOSTS}`, session })
+    return { owner: hostId, epoch: 1, term: `t_${at % HOSTS}`, session }
   }
+  const write = (at) =>
+    store(cluster, { subject: `$KV.agentproto-sessions.s_simulated_${at}`, record: recordOf(at), expected: 0 })
   for (let from = 0; from < stored; from += 256)
-    await Promise.all(
-      Array.from({ length: Math.min(256, stored - from) }, (_, at) =>
-        client.publish(`$KV.agentproto-sessions.s_simulated_${from + at}`, recordOf(from + at)),
-      ),
-    )
-  return Buffer.byteLength(recordOf(0))
+    await Promise.all(Array.from({ length: Math.min(256, stored - from) }, (_, at) => write(from + at)))
+  return Buffer.byteLength(JSON.stringify(recordOf(0)))
 }
 
 async function seen({ http }, stored) {

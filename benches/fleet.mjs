@@ -18,10 +18,17 @@ export async function fleet({ home, cwd, prompts, warmUp, flood, stored }) {
   await mkdir(home, { recursive: true })
   const servers = await startNatsServers(home)
   if (servers === undefined) return []
+  try {
+    return await withServers(servers, { home, cwd, stored, prompts, warmUp, flood })
+  } finally {
+    await servers.stop()
+  }
+}
+
+async function withServers({ urls }, { home, cwd, stored, ...size }) {
   const key = join(home, 'fleet.key')
   await createFleetKey(key)
-  const cluster = { servers: servers.urls, key }
-  const size = { prompts, warmUp, flood }
+  const cluster = { servers: urls, key }
   const alone = await startDaemon(join(home, 'alone'), cwd)
   const one = await startHost('one', { home, cwd, cluster })
   try {
@@ -31,7 +38,6 @@ export async function fleet({ home, cwd, prompts, warmUp, flood, stored }) {
     return [...fleetOfOne, ...remote, ...list]
   } finally {
     await Promise.all([alone.stop(), one.stop()])
-    await servers.stop()
   }
 }
 

@@ -20,6 +20,7 @@ export async function startNatsServers(folder) {
   await leaderElected(urls)
   return {
     urls,
+    pids: servers.map(({ pid }) => pid),
     async stop() {
       await Promise.all(servers.map((server) => (server.kill('SIGKILL'), once(server, 'exit'))))
     },

@@ -5,6 +5,7 @@ import { clusterError } from '../cluster/cluster.js'
 import { HEADER_BYTES, lastWhole } from './log-message.js'
 import type { Follow, LogPublisherOptions } from './log-publisher-options.js'
 import { LogTail } from './log-tail.js'
+import { PublishPace } from './publish-pace.js'
 import { PublishSlots } from './publish-slots.js'
 import { isConflict, ownerMarker, type Publication, type Publishing, SessionPublication } from './publication.js'
 import { Reachable } from './reachable.js'
@@ -39,6 +40,7 @@ export class LogPublisher {
       signatures: cluster.signatures,
       tail: new LogTail(cluster),
       slots: new PublishSlots(SLOTS),
+      pace: new PublishPace(clock),
       reachable: new Reachable(cluster.nats, clock, this.#closing.signal),
       maxBytes: Math.min(MESSAGE_BYTES, cluster.maxPayload - HEADER_BYTES),
       onFailing: (why) => this.#reportFailing(why),
@@ -96,11 +98,13 @@ export class LogPublisher {
     throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
   }
 
-  /** Waits until all that is stored here is published, at most so many milliseconds. @returns whether it is */
+  /** Publishes all that is stored here at once, and waits for it, at most so many milliseconds. @returns whether it is published */
   async drain(ms: number): Promise<boolean> {
+    const endHurry = this.#publishing.pace.hurry()
     const drained = this.#drained()
     const isDrained = await settlesWithin(ms, drained.promise, this.#options.clock)
     drained.stop()
+    endHurry()
     return isDrained
   }
 

@@ -9,6 +9,7 @@ import { messagesOf, type Splitting } from './log-batch.js'
 import { HEADER_BYTES, lastWhole, type LogMessage, NO_BODY } from './log-message.js'
 import type { Follow, LogPublisherOptions } from './log-publisher-options.js'
 import type { LogEnd, LogTail } from './log-tail.js'
+import type { PublishPace } from './publish-pace.js'
 import type { PublishSlots } from './publish-slots.js'
 import type { Reachable } from './reachable.js'
 import type { StoredSignatures } from '../keys/stored-signature.js'
@@ -39,6 +40,7 @@ export interface Publishing extends Omit<LogPublisherOptions, 'cluster'> {
   readonly signatures: StoredSignatures
   readonly tail: LogTail
   readonly slots: PublishSlots
+  readonly pace: PublishPace
   readonly reachable: Reachable
   /** Of the body of a message. */
   readonly maxBytes: number
@@ -49,6 +51,8 @@ export interface Publishing extends Omit<LogPublisherOptions, 'cluster'> {
   readonly onProgress: () => void
 }
 
+/** A log with so many unpublished events does not wait for the next beat: a batch has no more. */
+const FULL_BATCH = 1_024
 /** Servers elect a leader in less. */
 const LONG_MS = 15_000
 /** So often somebody else wrote first before it is said. */
@@ -158,6 +162,8 @@ export class SessionPublication implements Publication {
         if (batch === undefined) return await this.#complete(place, epoch)
         const stopped = await this.#publish(batch, place, epoch)
         if (stopped !== undefined) return stopped
+        // What grows meanwhile waits in the log, not in memory.
+        if ((reader.behind ?? 0) < FULL_BATCH) await this.#shared.pace.wait(this.#closing.signal)
       }
     } catch (error) {
       if (!isAgentprotoError(error) || !error.row.retryable) throw error

@@ -1,4 +1,4 @@
-import { type EventGap, systemClock } from '@agentproto/contracts'
+import { type Clock, type EventGap, systemClock } from '@agentproto/contracts'
 import type { EventRecord } from '@agentproto/contracts/agent'
 import type { EventReader } from '@agentproto/contracts/wire'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
@@ -17,6 +17,8 @@ interface HostOptions {
   readonly replicas?: 1 | 3
   readonly epochOf?: LogPublisherOptions['epochOf']
   readonly mayWrite?: LogPublisherOptions['mayWrite']
+  /** Of the publisher. */
+  readonly clock?: Clock
 }
 
 /** One host of a fleet: its connection, its publisher, and the logs of all. Ends with the test. */
@@ -31,7 +33,7 @@ export interface LogHost {
 
 export async function startLogHost(
   servers: readonly string[],
-  { replicas = 1, epochOf = () => 1, mayWrite = () => true }: HostOptions = {},
+  { replicas = 1, epochOf = () => 1, mayWrite = () => true, clock = systemClock }: HostOptions = {},
 ): Promise<LogHost> {
   const nats = await connect({
     servers: [...servers],
@@ -48,7 +50,7 @@ export async function startLogHost(
   await openLogStream({ cluster, onProblem })
   const publisher = new LogPublisher({
     cluster,
-    clock: systemClock,
+    clock,
     epochOf,
     mayWrite,
     onFenced: (id, epoch) => fenced.push([id, epoch]),

@@ -244,6 +244,86 @@ test('17.2 our client drives a session of another host as one of its own', PROGR
   expect(withoutIds(there, atOther)).toEqual(withoutIds(here, atOwner))
 })
 
+test(
+  '17.4 of a host that was killed another one answers with the same bytes what the logs have, and 503 else',
+  { ...PROGRAMS, timeout: 120_000 },
+  async () => {
+    const { owner, other } = await startFleet()
+    const pasts = ['worked', 'asking', 'busy', 'ended'] as const
+    const sessions = await Promise.all(pasts.map(async (past) => [past, await fixture(owner, past)] as const))
+    await expect.poll(() => listed(other), PATIENT).toEqual(await listed(owner))
+    await expect.poll(() => lagOf(owner), PATIENT).toBe(0)
+    const answers = async (at: Daemon): Promise<ReadonlyMap<string, unknown>> => {
+      const all = new Map<string, unknown>()
+      for (const [past, session] of sessions)
+        for (const [route, query, more] of past === 'ended' ? [...IN_LOGS, ...STREAMS] : IN_LOGS) {
+          const answer = await made(at, route, call(past, 200, { ...more, query: query ?? '' }), session)
+          all.set(`${route} ${query ?? ''} ${past}`, DATED.has(route) ? undated(answer) : answer)
+        }
+      return all
+    }
+    const before = await answers(owner)
+    await owner.crash()
+    const stateAt = async (id: string): Promise<string> => (await other.client.sessions.get(id)).state
+    await expect.poll(() => stateAt(sessions[0]?.[1].id ?? ''), PATIENT).toBe('unreachable')
+    const after = await answers(other)
+    for (const [name, answer] of before) expect.soft([name, after.get(name)]).toEqual([name, answer])
+    for (const [, session] of sessions)
+      for (const route of [
+        'POST /sessions/:id/prompt',
+        'GET /sessions/:id/changes',
+        'GET /sessions/:id/rules',
+      ] as const) {
+        const { status, headers, text } = await made(other, route, CALLS[route][0], session)
+        expect([route, status, headers['retry-after'], text]).toEqual([
+          route,
+          503,
+          expect.stringMatching(/^\d+$/),
+          expect.stringContaining('host_unreachable'),
+        ])
+      }
+  },
+)
+
+const PATIENT = { timeout: 40_000 }
+
+/** What the log of a session says. */
+const IN_LOGS: readonly (readonly [SessionRoute, (string | undefined)?, Pick<Call, 'headers' | 'params'>?])[] = [
+  ['GET /sessions/:id/output'],
+  ['GET /sessions/:id/output', 'lastN=2'],
+  ['GET /sessions/:id/turns'],
+  ['GET /sessions/:id/turns', 'after=1'],
+  ['GET /sessions/:id/turns/:turn', undefined, { params: { turn: '1' } }],
+  ['GET /sessions/:id/turns/:turn', undefined, { params: { turn: '0' } }],
+  ['GET /sessions/:id/turns/:turn', undefined, { params: { turn: 'x' } }],
+  ['GET /sessions/:id/events'],
+  ['GET /sessions/:id/events', 'after=3&limit=2'],
+  ['GET /sessions/:id/requests'],
+  ['GET /sessions/:id/export'],
+  ['GET /sessions/:id/export', 'format=md'],
+  ['GET /sessions/:id/export', 'format=jsonl'],
+  ['GET /sessions/:id/transcript'],
+]
+/** Those of a session that has ended come to their end. */
+const STREAMS: typeof IN_LOGS = [
+  ['GET /sessions/:id/stream', undefined, { headers: STREAM }],
+  ['GET /sessions/:id/stream', undefined, { headers: { ...STREAM, 'last-event-id': '4' } }],
+  ['GET /sessions/:id/events', undefined, { headers: STREAM }],
+  ['GET /sessions/:id/events', undefined, { headers: { ...STREAM, 'last-event-id': '4' } }],
+]
+
+/** At another host than that of the sessions it is what the directory has. */
+const listed = async ({ url, token }: Daemon): Promise<string> =>
+  (await curl(`${url}/sessions?host=one`, { token })).text
+
+/** Events of its sessions that others cannot read yet. */
+async function lagOf({ url, token }: Daemon): Promise<number | undefined> {
+  const { hosts } = JSON.parse((await curl(`${url}/hosts`, { token })).text) as {
+    readonly hosts: readonly { readonly self?: boolean; readonly lag: number }[]
+  }
+  return hosts.find(({ self }) => self)?.lag
+}
+
 /** A permission is answered, a turn is interrupted, and the session is killed. @returns all that the client gave */
 async function drive({ client }: Daemon, id: string): Promise<unknown> {
   const { sessions, permissions, changes } = client

@@ -159,12 +159,12 @@ test('what each package exports', () => {
       MergeWorktree MeteredTurn MovedSettings NOW OpenSessionOptions PROTOCOLS Patch PatchRequest
       ProcessExit Protocol ProtocolArm PruneRequest PruneResult RepositoryAccess RepositoryFolders
       RewindRequest RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace
-      SecretStatus SessionMoves SessionOrigin SessionStore SessionWorktrees SharedFacts SharedSession
-      SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept StoredLog
-      StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets StreamPlace
-      Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom
-      homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf sharedFactsText
-      transcriptPreamble turnKeyOf
+      SecretStatus SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts
+      SharedLog SharedSession SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize
+      StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets
+      StreamPlace Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus
+      Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf
+      sharedFactsText transcriptPreamble turnKeyOf
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -245,7 +245,7 @@ test('what each package exports', () => {
       FileSessionStore FileSessionStoreOptions FileUsageStore FileUsageStoreOptions GateVerdict
       MemoryEventStore MemoryRuleStore MemorySessionStore MemoryUsageStore RegistryConfig RequestGate
       SessionRegistry SessionRegistryOptions TRANSITIONS Transition UsageRow UsageStore
-      openSessionRegistry
+      openSessionRegistry sessionReplay
     @agentproto/session-registry/testing
       StoreSubject testEventStore testSessionStore
     @agentproto/subprocess

@@ -99,6 +99,7 @@ export type {
 export { MERGE_STRATEGIES } from './agent/worktrees.js'
 export type { SessionWorktrees, StoredWorktree, WorktreePreparation } from './agent/session-worktrees.js'
 export type { LostSession, MovedSettings, SessionMoves, Suspension } from './agent/session-moves.js'
+export type { SessionReplay, SharedLog } from './agent/session-replay.js'
 export type {
   CreateWorktree,
   FetchBranch,

@@ -1,5 +1,5 @@
 import { type Principal, settlesWithin, toAgentprotoError } from '@agentproto/contracts'
-import type { SessionMoves } from '@agentproto/contracts/agent'
+import type { SessionMoves, SessionReplay } from '@agentproto/contracts/agent'
 import type { HostService, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { Answerer } from './calls/answerer.js'
 import { type Cluster, openCluster } from './cluster/cluster.js'
@@ -30,6 +30,8 @@ export interface OwnHost extends FleetOptions {
   readonly hosts: HostService
   /** What it does so that sessions can go on elsewhere. None that may be moved runs here before the fleet says so. */
   readonly moves: SessionMoves
+  /** How it answers for sessions of a host that is away. */
+  readonly replay: SessionReplay
 }
 
 /** The fleet as this host sees it, while it is one of its hosts. */
@@ -87,7 +89,7 @@ interface Opened {
 }
 
 async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<JoinedFleet> {
-  const { own, host, clock, onProblem } = options
+  const { own, host, clock, replay, onProblem } = options
   const { cluster } = opened
   await openLogStream({ cluster, onProblem })
   const details = await OwnDetails.read({ ...options, lag: () => opened.publisher?.lag ?? 0 })
@@ -105,7 +107,7 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
   const place = async (request: SpawnAgentRequest, by: Principal): Promise<string> =>
     request.on === undefined ? host : placeSession(request, await hosts.list(), by).name
   return {
-    services: fleetServices({ host, own, view, calls, clock, log, place }),
+    services: fleetServices({ host, own, view, calls, clock, log, replay, place }),
     hosts,
     get figures() {
       const isJoined = directory.term !== undefined

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
@@ -146,6 +147,34 @@ test('17.4 the log of a forgotten session is removed, and its readers end', need
   expect(await waiting).toBeUndefined()
   expect(await host.log.lastSeq('s_1')).toBe(0)
 })
+
+test('17.4 a session that is forgotten while its log is read ends the reading', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const host = await startLogHost([url])
+  const local = new LocalLog('s_1')
+  for (let batch = 0; batch < 20; batch += 1) {
+    local.append(7)
+    if (batch === 0) host.publisher.publish('s_1', local.follow)
+    await host.publisher.drain(10_000)
+  }
+  const [page, whole] = [host.log.read('s_1', 0, 1_000), all(host.log.batches('s_1', 0))]
+  const forgotten = Promise.allSettled([page, whole])
+  let isRead = false
+  void forgotten.then(() => (isRead = true))
+  while (!isRead) {
+    host.log.endReaders('s_1')
+    await setImmediate()
+  }
+  expect((await page).records.length).toBeLessThan(140)
+  await expect(whole).rejects.toMatchObject({ code: 'cluster_unavailable' })
+  expect((await all(host.log.batches('s_1', 0))).flatMap(({ records }) => records)).toEqual(local.records)
+})
+
+async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
 
 test('17.4 readers leave no consumer in the server', needs('nats-server'), async () => {
   const { url } = await startNats()

@@ -24,20 +24,25 @@ export function errorHandler(deps: Pick<HttpDeps, 'onError' | 'onRefused'>) {
   }
 }
 
-/** When a caller may try again: places become free at any time. */
-const RETRY_SECONDS = '1'
-
 /** The RFC 9457 problem document of an error. */
 export function problem(error: AgentprotoError, headers?: Headers): Response {
   const challenge = error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
-  const later = error.row.status === 429 && error.row.retryable ? { 'retry-after': RETRY_SECONDS } : {}
   return textReply(JSON.stringify(error.toProblem()), error.row.status, {
     'content-type': 'application/problem+json',
     ...challenge,
-    ...later,
+    ...laterOf(error),
     ...headers,
   })
 }
+
+/** When a caller may try again: where the error says it, or soon where places become free at any time. */
+function laterOf({ row: { status, retryable }, parts: { data } }: AgentprotoError): Headers {
+  const seconds = data?.['retryAfter']
+  if (typeof seconds === 'number') return { 'retry-after': String(seconds) }
+  return status === 429 && retryable ? { 'retry-after': RETRY_SECONDS } : {}
+}
+
+const RETRY_SECONDS = '1'
 
 /** Keeps our errors. The message of a foreign one may hold anything, so the caller does not get it. */
 export function toOwnError(thrown: unknown): AgentprotoError {

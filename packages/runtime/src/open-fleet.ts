@@ -1,5 +1,6 @@
 import type { HostService } from '@agentproto/contracts/wire'
 import type { Fleet } from '@agentproto/fleet'
+import { sessionReplay } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
 import type { Observers } from './observe.js'
 import { openHosts } from './open-hosts.js'
@@ -23,6 +24,7 @@ export async function openFleetOf(settings: Settings, parts: Observers & Agents 
   const { clock, fleet: options } = settings
   const { moves, sessions, permissions, archive, usage, worktrees, changes, onProblem } = parts
   const own = { sessions, permissions, archive, usage, worktrees, changes }
-  const fleet = await openFleet({ ...options, clock, onProblem, own, hosts, moves })
+  const replay = sessionReplay({ clock })
+  const fleet = await openFleet({ ...options, clock, onProblem, own, hosts, moves, replay })
   return { hosts: fleet.hosts, fleet }
 }

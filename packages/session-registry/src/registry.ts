@@ -232,7 +232,7 @@ class Registry implements SessionRegistry {
     return defined({ keptWorktree })
   }
 
-  output: SessionRegistry['output'] = async (id, lastN = 200) => this.#sessions.get(id).output.lines(lastN)
+  output: SessionRegistry['output'] = async (id, lastN) => this.#sessions.get(id).output.lines(lastN)
   followOutput: SessionRegistry['followOutput'] = async (id, cursor) => this.#sessions.get(id).output.follow(cursor)
   events: SessionRegistry['events'] = async (id, after, limit) => this.#sessions.get(id).log.read(after, limit)
   follow: SessionRegistry['follow'] = async (id, after) => this.#sessions.get(id).log.follow(after)

@@ -54,6 +54,22 @@ export class FleetLog {
     }
   }
 
+  /** All events after `after` that are there now, oldest first. @throws `cluster_unavailable` */
+  async *batches(sessionId: string, after: number): AsyncGenerator<EventBatch> {
+    const end = await this.#tail.end(sessionId).catch(rethrow)
+    if (end === undefined || hasNothingAfter(end, after)) return
+    const reader = this.#open(sessionId, after)
+    try {
+      while (reader.streamSeq < end.streamSeq) {
+        if (!(await settlesWithin(READ_MS, reader.read(), this.#options.clock))) throw tooSlow()
+        if (!reader.isOpen) throw closedMeanwhile()
+        yield* reader.takeReady()
+      }
+    } finally {
+      reader.close()
+    }
+  }
+
   /**
    * Follows a log after `after`, also what will be published. It ends when the session has ended and all was read. While NATS
    * is away it waits.
@@ -109,7 +125,7 @@ export class FleetLog {
     const records: EventRecord[] = []
     let gap: EventBatch['gap']
     const isRead = async (): Promise<void> => {
-      while (records.length < limit && reader.streamSeq < end.streamSeq && !ending.signal.aborted) {
+      while (records.length < limit && reader.streamSeq < end.streamSeq && !ending.signal.aborted && reader.isOpen) {
         await reader.read(ending.signal)
         for (const batch of reader.takeReady()) {
           if (batch.gap !== undefined && (gap !== undefined || records.length > 0)) return
@@ -141,6 +157,9 @@ const hasNothingAfter = ({ message }: LogEnd, after: number): boolean =>
 function rethrow(error: unknown): never {
   throw clusterError(error)
 }
+
+const closedMeanwhile = (): AgentprotoError =>
+  new AgentprotoError('cluster_unavailable', 'The log was closed while it was read')
 
 const tooSlow = (): AgentprotoError =>
   new AgentprotoError('cluster_unavailable', `The log was not read from JetStream in ${READ_MS / 1_000} s`)

@@ -51,6 +51,11 @@ export class LogReader implements EventReader {
     return this.#streamSeq
   }
 
+  /** Whether another message can be read: its session was not forgotten here meanwhile, and its host has not left. */
+  get isOpen(): boolean {
+    return !this.#closing.signal.aborted && !this.#options.nats.isClosed()
+  }
+
   async next(signal?: AbortSignal): Promise<EventBatch | undefined> {
     while (!this.#closing.signal.aborted && signal?.aborted !== true) {
       const batch = this.#ready.shift()

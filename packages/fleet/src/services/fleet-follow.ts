@@ -1,49 +1,58 @@
 import { isAgentprotoError } from '@agentproto/contracts'
-import type { EventBatch } from '@agentproto/contracts/agent'
-import type { EventReader, Reader } from '@agentproto/contracts/wire'
+import type { Reader } from '@agentproto/contracts/wire'
 
-interface FollowSources {
+/** What of a batch was not read before, and the place after it. */
+export interface News<T, P> {
+  /** Absent for nothing. */
+  readonly news?: T
+  readonly after: P
+}
+
+/** @typeParam P a place: what a reader has had */
+interface FollowSources<T, P> {
   /** Opens a reader at the owner; undefined while that is not heard from. */
-  readonly atOwner: (after: number) => Promise<Reader<EventBatch> | undefined>
+  readonly atOwner: (after: P) => Promise<Reader<T> | undefined>
   /** Of the fleet's log. */
-  readonly inLog: (after: number) => Reader<EventBatch>
+  readonly inLog: (after: P) => Promise<Reader<T>>
+  readonly newsOf: (batch: T, after: P) => News<T, P>
 }
 
 /**
  * Follows a session of another host: at its owner, and in the fleet's log from where that was lost. The log goes on when the owner
  * is back, or when another host has the session.
  */
-export async function fleetFollow(sources: FollowSources, after: number): Promise<EventReader> {
+export async function fleetFollow<T, P>(sources: FollowSources<T, P>, after: P): Promise<Reader<T>> {
   const follow = new FleetFollow(sources, after)
   await follow.open()
   return follow
 }
 
-class FleetFollow implements EventReader {
-  readonly #sources: FollowSources
-  #after: number
-  #reader: Reader<EventBatch> | undefined
+class FleetFollow<T, P> implements Reader<T> {
+  readonly #sources: FollowSources<T, P>
+  #after: P
+  #reader: Reader<T> | undefined
   #isInLog = false
   #closed = false
 
-  constructor(sources: FollowSources, after: number) {
+  constructor(sources: FollowSources<T, P>, after: P) {
     this.#sources = sources
     this.#after = after
   }
 
   /** @throws what the owner throws, such as `session_not_found` */
   async open(): Promise<void> {
-    this.#reader = (await this.#atOwner()) ?? this.#inLog()
+    this.#reader = (await this.#atOwner()) ?? (await this.#inLog())
   }
 
-  async next(signal?: AbortSignal): Promise<EventBatch | undefined> {
+  async next(signal?: AbortSignal): Promise<T | undefined> {
     while (!this.#closed) {
       try {
-        const reader = (this.#reader ??= this.#inLog())
+        const reader = this.#reader ?? (await this.#inLog())
         const batch = await reader.next(signal)
         if (batch === undefined) return undefined
-        const news = this.#newsOf(batch)
-        if (news.records.length > 0 || news.gap !== undefined) return news
+        const { news, after } = this.#sources.newsOf(batch, this.#after)
+        this.#after = after
+        if (news !== undefined) return news
       } catch (thrown) {
         if (this.#isInLog || !isUnreachable(thrown)) throw thrown
         this.#reader?.close()
@@ -58,7 +67,7 @@ class FleetFollow implements EventReader {
     this.#reader?.close()
   }
 
-  async #atOwner(): Promise<Reader<EventBatch> | undefined> {
+  async #atOwner(): Promise<Reader<T> | undefined> {
     try {
       return await this.#sources.atOwner(this.#after)
     } catch (thrown) {
@@ -67,21 +76,12 @@ class FleetFollow implements EventReader {
     }
   }
 
-  #inLog(): Reader<EventBatch> {
+  async #inLog(): Promise<Reader<T>> {
     this.#isInLog = true
-    return this.#sources.inLog(this.#after)
-  }
-
-  /**
-   * What was read before is left out. A gap says where the numbers go on; also with earlier ones, when another host has the session
-   * and the last events of its owner were never published.
-   */
-  #newsOf(batch: EventBatch): EventBatch {
-    const { records, gap } = batch
-    const after = gap === undefined ? this.#after : gap.first - 1
-    const news = records.filter(({ seq }) => seq > after)
-    this.#after = news.at(-1)?.seq ?? after
-    return gap === undefined ? { records: news } : { records: news, gap }
+    const reader = await this.#sources.inLog(this.#after)
+    // It may have been closed meanwhile.
+    if (this.#closed) reader.close()
+    return (this.#reader = reader)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock, Principal } from '@agentproto/contracts'
-import type { EventBatch } from '@agentproto/contracts/agent'
+import type { EventBatch, SessionReplay } from '@agentproto/contracts/agent'
 import type { EventReader, Reader, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Caller } from '../calls/caller.js'
 import type { SessionRecord } from '../directory/directory-records.js'
@@ -19,6 +19,10 @@ export interface FleetView {
 /** The fleet's log: events of every session, also of one whose host is gone. */
 export interface LogOfAll {
   read(id: string, after: number, limit: number): Promise<EventBatch>
+  /** All that is there now. */
+  batches(id: string, after: number): AsyncIterable<EventBatch>
+  /** Number of the last event; 0 for none. */
+  lastSeq(id: string): Promise<number>
   follow(id: string, after: number): EventReader
 }
 
@@ -31,6 +35,8 @@ export interface FleetServicesOptions {
   readonly calls: Caller
   readonly clock: Clock
   readonly log: LogOfAll
+  /** What the log alone says of a session whose host is away. */
+  readonly replay: SessionReplay
   /** Chooses the host of a new session; without it this host. @throws `placement_refused` */
   readonly place?: (request: SpawnAgentRequest, by: Principal) => Promise<string>
 }

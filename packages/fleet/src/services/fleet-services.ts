@@ -9,6 +9,7 @@ import { askAll, inTime, mergePruned, mergeRules, mergeUsage } from './asked-of-
 import { searchAll } from './fleet-search.js'
 import type { FleetServices, FleetServicesOptions } from './fleet-services-options.js'
 import { OwnerCalls } from './owner-calls.js'
+import { ownerOrLog } from './owner-or-log.js'
 import { Owners } from './owners.js'
 import { type Fleet, sessionsOf } from './fleet-sessions.js'
 
@@ -48,7 +49,9 @@ function permissionsOf({ host: self, own: { permissions }, calls, clock, owner, 
   }
 }
 
-function archiveOf({ host: self, own: { archive }, calls, owner, owners, view }: Fleet): SessionArchive {
+function archiveOf(fleet: Fleet): SessionArchive {
+  const { host: self, own, calls, owner, owners, replay, view } = fleet
+  const { archive } = own
   return {
     async search(query, within, signal) {
       if (owners.isAlone) return archive.search(query, within, signal)
@@ -68,7 +71,8 @@ function archiveOf({ host: self, own: { archive }, calls, owner, owners, view }:
       return mergePruned(asked, request.dryRun ?? false)
     },
     repair: (id, options, by) => owner.act('archive.repair', [id, options], by),
-    export: (id, format) => owner.texts([id, format]),
+    export: (id, format) =>
+      ownerOrLog(fleet, id, { owner: () => owner.texts([id, format]), inLog: (log) => replay.export(log, format) }),
     import: (text, by) => archive.import(text, by),
   }
 }

@@ -1,4 +1,12 @@
-import { AgentprotoError, defined, isAgentprotoError, type Session } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  defined,
+  isAgentprotoError,
+  type QueuedTurn,
+  type Session,
+  type TurnDetail,
+} from '@agentproto/contracts'
+import type { EventBatch } from '@agentproto/contracts/agent'
 import {
   BOUNDS,
   isWithinBounds,
@@ -7,10 +15,11 @@ import {
   type SessionService,
 } from '@agentproto/contracts/wire'
 import { askAll, inTime, mergeWaiting } from './asked-of-all.js'
-import { fleetFollow, isUnreachable } from './fleet-follow.js'
+import { fleetFollow, isUnreachable, type News } from './fleet-follow.js'
 import type { FleetServicesOptions } from './fleet-services-options.js'
 import { mergedWatch } from './merged-watch.js'
 import type { OwnerCalls } from './owner-calls.js'
+import { ownerOrLog, sharedLog } from './owner-or-log.js'
 import type { Owners } from './owners.js'
 import { listPage } from './session-list.js'
 
@@ -88,12 +97,14 @@ function ends({ own: { sessions }, owner, owners }: Fleet): Part<'kill' | 'forge
   }
 }
 
+/** Of a session whose host is away the fleet's log is read. */
 function reads(fleet: Fleet): Part<'get' | 'waitTurn' | 'turns' | 'turn' | 'output' | 'requests'> {
   const {
     own: { sessions },
     calls,
     owner,
     owners,
+    replay,
     view,
   } = fleet
   return {
@@ -109,15 +120,34 @@ function reads(fleet: Fleet): Part<'get' | 'waitTurn' | 'turns' | 'turn' | 'outp
       if (session === undefined) throw notFound(id)
       return session
     },
-    waitTurn: (id, turn, signal) => owner.read('sessions.waitTurn', [id, turn], signal),
-    turns: (id, query) => owner.read('sessions.turns', [id, query]),
-    turn: (id, turn) => owner.read('sessions.turn', [id, turn]),
-    output: (id, lastN) => owner.read('sessions.output', [id, lastN]),
-    requests: (id) => owner.read('sessions.requests', [id]),
+    waitTurn: (id, turn, signal) =>
+      ownerOrLog(fleet, id, {
+        owner: () => owner.read('sessions.waitTurn', [id, turn], signal),
+        inLog: (log) => replay.result(log, turn),
+      }),
+    turns: (id, query) =>
+      ownerOrLog(fleet, id, {
+        owner: () => owner.read('sessions.turns', [id, query]),
+        inLog: (log) => replay.turns(log, query),
+      }),
+    turn: (id, turn) =>
+      ownerOrLog<TurnDetail | QueuedTurn>(fleet, id, {
+        owner: () => owner.read('sessions.turn', [id, turn]),
+        inLog: (log) => replay.turn(log, turn),
+      }),
+    output: (id, lastN) =>
+      ownerOrLog(fleet, id, {
+        owner: () => owner.read('sessions.output', [id, lastN]),
+        inLog: (log) => replay.output(log, lastN),
+      }),
+    requests: (id) =>
+      ownerOrLog(fleet, id, {
+        owner: () => owner.read('sessions.requests', [id]),
+        inLog: (log) => replay.requests(log),
+      }),
   }
 }
 
-/** Of a session whose host is away the fleet's log is read. */
 function logs(fleet: Fleet): Part<'events' | 'follow' | 'followOutput'> {
   const {
     own: { sessions },
@@ -126,18 +156,14 @@ function logs(fleet: Fleet): Part<'events' | 'follow' | 'followOutput'> {
     owners,
     view,
     log,
+    replay,
   } = fleet
   return {
-    async events(id, after, limit) {
-      const host = owners.otherOf(id)
-      if (host !== undefined && !view.isReachable(host)) return log.read(id, after, limit)
-      try {
-        return await owner.read('sessions.events', [id, after, limit])
-      } catch (thrown) {
-        if (host !== undefined && isUnreachable(thrown)) return log.read(id, after, limit)
-        throw thrown
-      }
-    },
+    events: (id, after, limit) =>
+      ownerOrLog(fleet, id, {
+        owner: () => owner.read('sessions.events', [id, after, limit]),
+        inLog: () => log.read(id, after, limit),
+      }),
     async follow(id, after) {
       if (owners.otherOf(id) === undefined) return sessions.follow(id, after)
       return fleetFollow(
@@ -147,13 +173,42 @@ function logs(fleet: Fleet): Part<'events' | 'follow' | 'followOutput'> {
             if (host === undefined) return sessions.follow(id, from)
             return view.isReachable(host) ? calls.to(host).reader('sessions.follow', [id, from]) : undefined
           },
-          inLog: (from) => log.follow(id, from),
+          inLog: async (from) => log.follow(id, from),
+          newsOf,
         },
         after,
       )
     },
-    followOutput: (id, cursor) => owner.reader('sessions.followOutput', [id, cursor]),
+    async followOutput(id, cursor) {
+      const shared = sharedLog(fleet, id)
+      if (owners.otherOf(id) === undefined || shared === undefined)
+        return owner.reader('sessions.followOutput', [id, cursor])
+      return fleetFollow(
+        {
+          async atOwner(from) {
+            const host = owners.otherOf(id)
+            if (host === undefined) return sessions.followOutput(id, from)
+            return view.isReachable(host) ? calls.to(host).reader('sessions.followOutput', [id, from]) : undefined
+          },
+          inLog: (from) => replay.followOutput(shared, from),
+          newsOf: (items, after) => ({ news: items, after: items.at(-1)?.cursor ?? after }),
+        },
+        cursor,
+      )
+    },
   }
+}
+
+/**
+ * What was read before is left out. A gap says where the numbers go on; also with earlier ones, when another host has the session
+ * and the last events of its owner were never published.
+ */
+function newsOf({ records, gap }: EventBatch, before: number): News<EventBatch, number> {
+  const first = gap === undefined ? before : gap.first - 1
+  const news = records.filter(({ seq }) => seq > first)
+  const after = news.at(-1)?.seq ?? first
+  if (gap !== undefined) return { news: { records: news, gap }, after }
+  return news.length > 0 ? { news: { records: news }, after } : { after }
 }
 
 function lists(fleet: Fleet): Part<'list' | 'waiting' | 'watch'> {

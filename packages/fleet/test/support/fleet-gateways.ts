@@ -1,6 +1,10 @@
 import { systemClock } from '@agentproto/contracts'
 import { onTestFinished } from 'vitest'
-import type { SessionRegistry, SessionRegistryOptions } from '../../../session-registry/src/index.ts'
+import {
+  sessionReplay,
+  type SessionRegistry,
+  type SessionRegistryOptions,
+} from '../../../session-registry/src/index.ts'
 import { memoryRegistry } from '../../../session-registry/test/fixtures/test-registry.ts'
 import { Answerer } from '../../src/calls/answerer.ts'
 import { Caller } from '../../src/calls/caller.ts'
@@ -24,6 +28,7 @@ export interface TestGateway {
   readonly services: FleetServices
   readonly view: FleetView
   readonly publisher: LogPublisher
+  readonly log: FleetLog
   readonly sessions: SessionDirectory
   readonly problems: string[]
   /** As after `kill -9`: nothing of it reaches the others any more, and nothing is said. */
@@ -72,7 +77,16 @@ export async function startGateway(
   const own = servicesOf(registry)
   const answerer = await Answerer.open({ ...shared, own, onProblem })
   const calls = new Caller({ ...shared, isReachable: view.isReachable })
-  const services = fleetServices({ host, own, view, calls, clock, log, ...(place && { place }) })
+  const services = fleetServices({
+    host,
+    own,
+    view,
+    calls,
+    clock,
+    log,
+    replay: sessionReplay({ clock }),
+    ...(place && { place }),
+  })
   // It ends with its gateway.
   void keepAll(registry, sessions, publisher).catch(none)
   let isCrashed = false
@@ -91,7 +105,7 @@ export async function startGateway(
     await hosts.close()
     await crash()
   })
-  return { name: host, registry, services, view, publisher, sessions, problems, crash }
+  return { name: host, registry, services, view, publisher, log, sessions, problems, crash }
 }
 
 /** The directory has each session as the registry has it, and its log is published. */

@@ -3,6 +3,7 @@ import type { EventBatch, EventRecord, EventStore, StoredLog } from '@agentproto
 import type { EventReader } from '@agentproto/contracts/wire'
 import { eventWith, type LogEntry, number, type Stamp } from './event-record.js'
 import { Follower } from './follower.js'
+import { batchesOf, type LogReads } from './log-batches.js'
 import { Wakeup } from './wakeup.js'
 
 /**
@@ -49,7 +50,7 @@ export const eventsOf = (groups: readonly EntryGroup[], { seq, ...first }: Omit<
 const KEPT_BATCH = 64
 const IDLE_CLOSE_MS = 30_000
 
-export class EventLog {
+export class EventLog implements LogReads {
   readonly #options: EventLogOptions
   readonly #wakeup = new Wakeup<readonly EventRecord[]>()
   #opening: Promise<void> | undefined
@@ -143,6 +144,10 @@ export class EventLog {
     if (from < 0) return this.#log.read(after, limit)
     const isWhole = from === 0 && this.#newest.length <= limit
     return { records: isWhole ? this.#newest : this.#newest.slice(from, from + limit) }
+  }
+
+  batches(after: number): AsyncIterable<EventBatch> {
+    return batchesOf(this, after)
   }
 
   /** A reader of the events after `after`; it ends when the session has ended and everything was read. */

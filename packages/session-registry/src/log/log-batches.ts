@@ -1,5 +1,11 @@
 import type { EventBatch, StoredLog } from '@agentproto/contracts/agent'
 
+/** A log as its readers see it. */
+export interface LogReads {
+  /** The events after a number, up to the end that the log has now. */
+  batches(after: number): AsyncIterable<EventBatch>
+}
+
 const READ = 2_048
 
 /** Reads a log from the events after a number to its end, a batch at a time. */

@@ -2,7 +2,7 @@ import type { Clock, EventGap, OutputItem, OutputLine, Timer } from '@agentproto
 import { BOUNDS, type OutputReader } from '@agentproto/contracts/wire'
 import type { EventLog } from '../log/event-log.js'
 import { eventOf } from '../log/event-record.js'
-import { batchesOf, endOf } from '../log/log-batches.js'
+import { endOf } from '../log/log-batches.js'
 import { gapText } from '../log/log-gap.js'
 import type { TurnHistory } from '../turns/turn-history.js'
 import { type Cursor, OutputFollower, parseCursor } from './output-follower.js'
@@ -14,14 +14,15 @@ import { Projection } from './projection.js'
  */
 
 export interface OutputFeedOptions {
-  readonly log: EventLog
-  readonly turns: TurnHistory
+  readonly log: Pick<EventLog, 'open' | 'lastSeq' | 'batches' | 'follow'>
+  readonly turns: Pick<TurnHistory, 'all' | 'startOf'>
   readonly clock: Clock
   /** Whether the session has ended. */
   readonly isOver: () => boolean
 }
 
 const RING = BOUNDS.outputLinesMax
+const DEFAULT_LINES = 200
 const IDLE_DROP_MS = 30_000
 const FILLED_TURNS = 3
 
@@ -35,7 +36,7 @@ export class OutputFeed {
   }
 
   /** The last lines, oldest first. */
-  async lines(lastN: number): Promise<readonly OutputLine[]> {
+  async lines(lastN = DEFAULT_LINES): Promise<readonly OutputLine[]> {
     await this.#options.log.open()
     const items = await this.#kept().read()
     return items.flatMap(linesOf).slice(-lastN)
@@ -104,7 +105,7 @@ class Ring {
 
   async #read(): Promise<readonly OutputItem[]> {
     const { log, clock, isOver } = this.#options
-    for await (const batch of batchesOf(log, this.#projected)) {
+    for await (const batch of log.batches(this.#projected)) {
       if (batch.gap !== undefined) this.#keep(this.#projection.skip(batch.gap))
       this.#keep(this.#projection.project(batch.records.map(eventOf)))
       this.#projected = endOf(batch) ?? this.#projected

@@ -72,6 +72,8 @@ export class OutputFollower implements OutputReader {
   }
 
   #project({ records, gap }: EventBatch): void {
+    // The numbers go back: another host continues the session, and what the reader has had after that is void.
+    if (gap !== undefined && gap.first <= gap.after) this.#after = undefined
     // Only what the reader has not had is missing to it: the turn may have begun before.
     if (gap !== undefined)
       this.#push(this.#projection.skip({ after: Math.max(this.#after?.seq ?? 0, gap.after), first: gap.first }))

@@ -98,7 +98,7 @@ export class TurnHistory {
 
   /** The first event of the turn that holds `seq`; 1 when that is not known. */
   startOf(seq: number): number {
-    return this.all.findLast(({ firstSeq }) => firstSeq <= seq)?.firstSeq ?? 1
+    return startOf(this.all, seq)
   }
 
   /** What a turn has put out so far; undefined for one whose output is only in the log. */
@@ -139,6 +139,10 @@ export class TurnHistory {
     this.#waiting.delete(ended.number)
   }
 }
+
+/** The first event of the turn that holds `seq`; 1 when that is not known. */
+export const startOf = (turns: readonly Turn[], seq: number): number =>
+  turns.findLast(({ firstSeq }) => firstSeq <= seq)?.firstSeq ?? 1
 
 function abortable(result: Promise<TurnResult>, signal: AbortSignal): Promise<TurnResult> {
   return new Promise((resolve, reject) => {

@@ -13,18 +13,28 @@ import {
 import type { EventRecord } from '@agentproto/contracts/agent'
 import type { TurnQuery } from '@agentproto/contracts/wire'
 import { eventOf } from '../log/event-record.js'
-import { LoggedTurns, withChanges } from './turn-history.js'
+import { LoggedTurns, type TurnHistory, withChanges } from './turn-history.js'
 import type { SessionHandle } from '../session/session-handle.js'
-import { batchesOf } from '../log/log-batches.js'
+import type { LogReads } from '../log/log-batches.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 
 /** Turns that are no longer in memory, read from the log. */
 
 const MAX_PAGE = 1_000
 
+/** The log of a session, and what is known of its turns beside it. */
+export interface TurnSource extends Logged {
+  readonly turns: Pick<TurnHistory, 'all' | 'count' | 'output'>
+}
+
+/** What has a log. */
+export interface Logged {
+  readonly log: LogReads
+}
+
 /** A page of the turns of a session that have begun, oldest first. */
 export async function readTurns(
-  session: SessionHandle,
+  session: TurnSource,
   { after = 0, limit = MAX_PAGE }: TurnQuery = {},
 ): Promise<readonly Turn[]> {
   const known = session.turns.all
@@ -41,7 +51,7 @@ export async function readTurns(
 }
 
 /** One turn that has ended, with its output. @throws `turn_not_found` */
-export async function readTurn(session: SessionHandle, number: number): Promise<TurnResult> {
+export async function readTurn(session: TurnSource, number: number): Promise<TurnResult> {
   const turn = await findTurn(session, number)
   return { ...turn, ...(session.turns.output(number) ?? (await outputOf(session, turn))) }
 }
@@ -54,10 +64,14 @@ export async function readTurnDetail(session: SessionHandle, number: number): Pr
     const stopped = isStopped ? { sent: false as const } : {}
     return { number, state: 'queued', queuedAt, ...stopped, prompt, afterSeq: session.log.lastSeq }
   }
-  const result = await readTurn(session, number)
+  return withPrompt(session, await readTurn(session, number))
+}
+
+/** The turn with what it was asked, from the log. */
+export async function withPrompt(session: Logged, result: TurnResult): Promise<TurnDetail> {
   for await (const event of eventsFrom(session, result.firstSeq)) {
     if (event.type === 'gap') continue
-    if (event.type !== 'user-prompt' || event.turn !== number) break
+    if (event.type !== 'user-prompt' || event.turn !== result.number) break
     const { content: prompt, preface } = event
     return { ...result, prompt, ...defined({ preface }) }
   }
@@ -65,11 +79,11 @@ export async function readTurnDetail(session: SessionHandle, number: number): Pr
 }
 
 /** The events of a session from a sequence number on, as far as they are stored, and what is missing among them. */
-export async function* eventsFrom(session: SessionHandle, from: number): AsyncGenerator<LogItem> {
+export async function* eventsFrom(session: Logged, from: number): AsyncGenerator<LogItem> {
   for await (const item of recordsFrom(session, from)) yield item.type === 'gap' ? item : eventOf(item)
 }
 
-async function findTurn(session: SessionHandle, number: number): Promise<Turn> {
+async function findTurn(session: TurnSource, number: number): Promise<Turn> {
   const [turn] =
     Number.isSafeInteger(number) && number >= 1 ? await readTurns(session, { after: number - 1, limit: 1 }) : []
   if (turn !== undefined) return turn
@@ -81,7 +95,7 @@ async function findTurn(session: SessionHandle, number: number): Promise<Turn> {
   })
 }
 
-async function outputOf(session: SessionHandle, { firstSeq, lastSeq = Infinity }: Turn): Promise<TurnOutput> {
+async function outputOf(session: Logged, { firstSeq, lastSeq = Infinity }: Turn): Promise<TurnOutput> {
   const parts = new TurnParts()
   for await (const event of eventsFrom(session, firstSeq)) {
     if (event.type === 'gap' && event.gap.after < lastSeq) parts.skip(event.gap)
@@ -93,7 +107,7 @@ async function outputOf(session: SessionHandle, { firstSeq, lastSeq = Infinity }
 }
 
 /** All turns, oldest first. Only events that are not output, or that come after a gap, are parsed. */
-async function* turnsOf(session: SessionHandle): AsyncGenerator<Turn> {
+export async function* turnsOf(session: Logged): AsyncGenerator<Turn> {
   const turns = new LoggedTurns()
   // A turn's checkpoint may come while the next one runs, and never later.
   let ended: Turn[] = []
@@ -115,8 +129,8 @@ const changedBy =
   (turn: Turn): Turn =>
     event.type === 'checkpoint' && event.turn === turn.number ? withChanges(turn, event) : turn
 
-async function* recordsFrom(session: SessionHandle, from: number): AsyncGenerator<EventRecord | GapNotice> {
-  for await (const { records, gap } of batchesOf(session.log, from - 1)) {
+async function* recordsFrom(session: Logged, from: number): AsyncGenerator<EventRecord | GapNotice> {
+  for await (const { records, gap } of session.log.batches(from - 1)) {
     if (gap !== undefined) yield gapNotice(gap)
     yield* records
   }

@@ -1,0 +1,122 @@
+import type { Clock, SessionRequest, Turn, TurnDetail } from '@agentproto/contracts'
+import type { EventBatch, SessionReplay, SharedLog } from '@agentproto/contracts/agent'
+import type { EventReader, OutputReader } from '@agentproto/contracts/wire'
+import { exportOf } from '../archive/session-export.js'
+import { SessionRebuild } from '../archive/session-rebuild.js'
+import { eventOf } from '../log/event-record.js'
+import { endOf } from '../log/log-batches.js'
+import { gapNotice, type LogItem } from '../log/log-gap.js'
+import { OutputFeed } from '../output/output-feed.js'
+import { startOf } from '../turns/turn-history.js'
+import { readTurn, readTurns, turnsOf, type TurnSource, withPrompt } from '../turns/turn-log.js'
+
+/** Answers of a session of another host, with the code that answers for those of this one. Nothing is kept from call to call. */
+export const sessionReplay = ({ clock }: { readonly clock: Clock }): SessionReplay => ({
+  async output(log, lastN) {
+    const feed = await outputOf(log, { clock, isOver: () => true })
+    try {
+      return await feed.lines(lastN)
+    } finally {
+      feed.closed()
+    }
+  },
+  followOutput: (log, cursor) => followOutput(log, cursor, clock),
+  turns: async (log, query) => readTurns(await sourceOf(log), query),
+  async turn(log, number) {
+    const source = await sourceOf(log)
+    return number > source.turns.count ? undefined : detailOf(source, number)
+  },
+  async result(log, number) {
+    const source = await sourceOf(log)
+    if (number > source.turns.count) return undefined
+    const result = await readTurn(source, number)
+    return result.state === 'ended' ? result : undefined
+  },
+  requests: requestsIn,
+  export: (log, format) => exportOf(log.session, itemsOf(log), { format, now: new Date(clock.now()).toISOString() }),
+})
+
+interface FeedOptions {
+  readonly clock: Clock
+  readonly isOver: () => boolean
+}
+
+/** @param follow opens a reader; without it that of the log */
+async function outputOf(
+  log: SharedLog,
+  { clock, isOver }: FeedOptions,
+  follow = (after: number): EventReader => log.follow(after),
+): Promise<OutputFeed> {
+  const [{ turns }, lastSeq] = await Promise.all([sourceOf(log), log.lastSeq()])
+  return new OutputFeed({
+    log: {
+      lastSeq,
+      open: () => Promise.resolve(),
+      batches: (after) => log.batches(after),
+      follow: (after) => Promise.resolve(follow(after)),
+    },
+    turns: { all: turns.all, startOf: (seq) => startOf(turns.all, seq) },
+    clock,
+    isOver,
+  })
+}
+
+async function followOutput(log: SharedLog, cursor: string | undefined, clock: Clock): Promise<OutputReader> {
+  let isOver = false
+  const follow = (after: number): EventReader => endNoticing(log.follow(after), () => (isOver = true))
+  const feed = await outputOf(log, { clock, isOver: () => isOver }, follow)
+  try {
+    return await feed.follow(cursor)
+  } finally {
+    feed.closed()
+  }
+}
+
+/** A log that is read elsewhere is over when its reader is. */
+const endNoticing = (reader: EventReader, onEnd: () => void): EventReader => ({
+  async next(signal) {
+    const batch: EventBatch | undefined = await reader.next(signal)
+    if (batch === undefined && signal?.aborted !== true) onEnd()
+    return batch
+  },
+  close: () => reader.close(),
+})
+
+/** So many turns are kept while the log is read; older ones are read again. */
+const KEPT_TURNS = 1_000
+
+async function sourceOf(log: SharedLog): Promise<TurnSource> {
+  let all: Turn[] = []
+  for await (const turn of turnsOf({ log })) {
+    all.push(turn)
+    if (all.length >= 2 * KEPT_TURNS) all = all.slice(-KEPT_TURNS)
+  }
+  return { log, turns: { all, count: all.at(-1)?.number ?? 0, output: () => undefined } }
+}
+
+const detailOf = async (source: TurnSource, number: number): Promise<TurnDetail> =>
+  withPrompt(source, await readTurn(source, number))
+
+async function requestsIn(log: SharedLog): Promise<readonly SessionRequest[]> {
+  const { state } = await new SessionRebuild(log.session).applyAll(withoutText(log))
+  return state.requests
+}
+
+/** Most events of a log are text, and none of them changes a request: they are not even parsed. */
+async function* withoutText(log: SharedLog): AsyncGenerator<LogItem> {
+  for await (const { records, gap } of log.batches(0)) {
+    if (gap !== undefined) yield gapNotice(gap)
+    for (const record of records) if (record.type !== 'text-delta' && record.type !== 'thought') yield eventOf(record)
+  }
+}
+
+async function* itemsOf(log: SharedLog): AsyncGenerator<LogItem> {
+  let last = 0
+  for await (const batch of log.batches(0)) {
+    if (batch.gap !== undefined) yield gapNotice(batch.gap)
+    for (const record of batch.records) yield eventOf(record)
+    last = endOf(batch) ?? last
+  }
+  const { lastSeq } = log.session
+  if (last < lastSeq) yield gapNotice({ after: last, first: lastSeq + 1 })
+}

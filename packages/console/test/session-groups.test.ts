@@ -1,30 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Session } from '@agentproto/client'
+import { testSession } from '../../session-registry/test/fixtures/test-session.ts'
 import { groupsOf } from '../web/sessions/session-groups.js'
 
-const BASE: Session = {
-  id: '',
-  adapterSlug: 'demo',
-  workspaceSlug: 'one',
-  cwd: '/w',
-  status: 'running',
-  startedAt: '2026-01-01T00:00:00.000Z',
-  hostId: 'here',
-  type: 'user',
-  state: 'idle',
-  attachable: true,
-  wakeable: false,
-  turnCount: 0,
-  turn: { state: 'idle', number: 0 },
-  lastActiveAt: '2026-01-01T00:00:00.000Z',
-  connection: 'connected',
-  resumable: false,
-  permissionMode: 'ask',
-  warnings: [],
-  pendingRequests: 0,
-  lastSeq: 1,
-}
-const session = (id: string, members: Partial<Session> = {}): Session => ({ ...BASE, id, ...members })
+const session = (id: string, members: Partial<Session> = {}): Session =>
+  testSession(id, { workspaceSlug: 'one', lastActiveAt: '2026-01-01T00:00:00.000Z', ...members })
 
 const outline = (groups: ReturnType<typeof groupsOf>) =>
   groups.map(({ name, rows }) => [name, ...rows.map(({ session: { id }, depth }) => `${'>'.repeat(depth)}${id}`)])

@@ -3,6 +3,7 @@ import type { LostSession } from '@agentproto/contracts/agent'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
+import { plainMoves } from '../../session-registry/test/fixtures/plain-moves.ts'
 import { FleetLog } from '../src/log/fleet-log.ts'
 import { LogPublisher } from '../src/log/log-publisher.ts'
 import { openLogStream } from '../src/log/log-stream.ts'
@@ -211,16 +212,13 @@ async function mover(
   })
   const lost = new LostHosts({
     moves: {
+      ...plainMoves,
       async takeOver(session) {
         attempts += 1
         await take(session)
         taken.push(session)
         return session.session
       },
-      giveUp: () => Promise.resolve(),
-      settingsOf: () => ({}),
-      suspend: () => Promise.resolve({ ended: [], running: [] }),
-      release: () => undefined,
     },
     hosts: {
       host: hosts.host,

@@ -1,34 +1,22 @@
-import type { Session, SessionRequest } from '@agentproto/contracts'
+import { NO_WORKSPACE, type Session, type SessionRequest } from '@agentproto/contracts'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
+import { testSession } from '../../session-registry/test/fixtures/test-session.ts'
 
 const AT = '2026-11-21T00:00:00.000Z'
 
 /** A session that runs, as the fake's spawn makes it. */
-export function newSession(id: string, request: SpawnAgentRequest): Session {
-  return {
-    id,
+export const newSession = (id: string, request: SpawnAgentRequest): Session =>
+  testSession(id, {
     adapterSlug: request.adapter,
-    workspaceSlug: request.workspaceSlug ?? 'default',
+    workspaceSlug: request.workspaceSlug ?? NO_WORKSPACE,
     cwd: request.cwd ?? '/work',
-    status: 'running',
     startedAt: AT,
     ...(request.label === undefined ? {} : { label: request.label }),
     hostId: 'host',
-    type: 'user',
-    state: 'idle',
-    attachable: true,
-    wakeable: false,
-    turnCount: 0,
-    turn: { number: 0, state: 'idle' },
     lastActiveAt: AT,
-    connection: 'connected',
     resumable: false,
-    permissionMode: 'ask',
-    warnings: [],
-    pendingRequests: 0,
     lastSeq: 1,
-  }
-}
+  })
 
 /** What the fake's agent asks. */
 export const permission = (sessionId: string, turn: number): SessionRequest => ({

@@ -1,6 +1,8 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { LostSession, SessionMoves } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
+import { plainMoves } from '../../session-registry/test/fixtures/plain-moves.ts'
+import { testSession } from '../../session-registry/test/fixtures/test-session.ts'
 import type { AuditEntry } from '../src/audit/audit-log.ts'
 import { withMovesAudit } from '../src/audit/with-moves-audit.ts'
 
@@ -18,37 +20,13 @@ test('17.7 a session that comes from another host and one that goes to one have 
 })
 
 const LOST: LostSession = {
-  session: {
-    id: 's_1',
-    adapterSlug: 'demo',
-    workspaceSlug: 'web',
-    cwd: '/work/web',
-    status: 'running',
-    startedAt: '2026-11-23T00:00:00.000Z',
-    hostId: 'laptop',
-    type: 'user',
-    state: 'idle',
-    attachable: true,
-    wakeable: false,
-    turnCount: 0,
-    turn: { number: 0, state: 'idle' },
-    lastActiveAt: '2026-11-23T00:00:00.000Z',
-    connection: 'connected',
-    resumable: true,
-    permissionMode: 'ask',
-    warnings: [],
-    pendingRequests: 0,
-    lastSeq: 0,
-  },
+  session: testSession('s_1', { hostId: 'laptop' }),
   from: 'laptop',
   events: (async function* () {})(),
 }
 
 const MOVES: SessionMoves = {
-  takeOver: ({ session }) => Promise.resolve(session),
+  ...plainMoves,
   giveUp: (id) =>
     id === 's_none' ? Promise.reject(new AgentprotoError('session_not_found', 'There is none')) : Promise.resolve(),
-  settingsOf: () => ({}),
-  suspend: () => Promise.resolve({ ended: [], running: [] }),
-  release: () => undefined,
 }

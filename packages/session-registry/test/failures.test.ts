@@ -4,7 +4,7 @@ import { FileCrashBundles, type SessionRegistry } from '@agentproto/session-regi
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, scripted, type Script } from './fixtures/scripted-agent.js'
-import { adapters, memoryRegistry, owner, temporaryHome } from './fixtures/test-registry.js'
+import { catalogOf, memoryRegistry, owner, temporaryHome } from './fixtures/test-registry.js'
 
 const never: Script = () => new Promise(() => undefined)
 
@@ -58,16 +58,13 @@ test('what a person asked for leaves no bundle, and the oldest go beyond two hun
 })
 
 test('prompts that never reached the agent do not count towards max_turns, nor do refused ones', async () => {
-  const [adapter] = await adapters.list()
-  if (adapter === undefined) throw new Error('no adapter')
-  const limited = { ...adapter, session: { mode: 'resumable', maxTurns: 2 } } as const
   const wait: Script = async ({ emit, cancelled, text }) => {
     if (text === 'wait') await cancelled
     await emit({ type: 'text-delta', text }, { type: 'turn-end', reason: text === 'wait' ? 'cancelled' : 'end_turn' })
   }
   const { registry } = await memoryRegistry({
     ...scripted(wait),
-    adapters: { list: () => Promise.resolve([limited]), get: () => Promise.resolve(limited) },
+    adapters: catalogOf({ session: { mode: 'resumable', maxTurns: 2 } }),
   })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'wait' }, owner)
   await settled()
@@ -92,12 +89,9 @@ async function killed(registry: SessionRegistry, id: string): Promise<string> {
 }
 
 test('a manifest’s max_turns ends the session as max_iterations after its last turn', async () => {
-  const [adapter] = await adapters.list()
-  if (adapter === undefined) throw new Error('no adapter')
-  const limited = { ...adapter, session: { mode: 'ephemeral', maxTurns: 2 } } as const
   const { registry } = await memoryRegistry({
     ...scripted(echo),
-    adapters: { list: () => Promise.resolve([limited]), get: () => Promise.resolve(limited) },
+    adapters: catalogOf({ session: { mode: 'ephemeral', maxTurns: 2 } }),
   })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)
   await registry.waitTurn(id, 1)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AgentprotoError, type Session, type SessionEvent, type WorkspaceResolver } from '@agentproto/contracts'
 import {
   type AdapterCatalog,
+  type AdapterSummary,
   type EventBatch,
   type EventRecord,
   homeLayout,
@@ -16,6 +17,7 @@ import { settled } from './fixtures/manual-clock.js'
 import { NONE, scripted, type Script } from './fixtures/scripted-agent.js'
 import {
   allEvents,
+  catalogOf,
   drain,
   fileRegistry,
   fileStores,
@@ -25,24 +27,12 @@ import {
   types,
 } from './fixtures/test-registry.js'
 
-const adapter = {
-  slug: 'fake',
-  name: 'fake',
-  description: 'An agent inside the test',
-  version: '1.0.0',
-  protocol: 'acp',
-  installed: true,
-  source: 'host',
-  modes: [],
-  modeDescriptions: {},
-  models: {},
-  options: [],
-  session: { mode: 'resumable', continuation: ['pinned-session', 'native-resume', 'transcript'] },
-} as const
-const catalogOf = (agent: object = {}): AdapterCatalog => ({
-  list: () => Promise.resolve([{ ...adapter, ...agent }]),
-  get: () => Promise.resolve({ ...adapter, ...agent }),
-})
+/** The agent of the test: another host can continue its sessions. */
+const movable = (facts: Partial<AdapterSummary> = {}): AdapterCatalog =>
+  catalogOf({
+    session: { mode: 'resumable', continuation: ['pinned-session', 'native-resume', 'transcript'] },
+    ...facts,
+  })
 
 /** Only its named workspaces. */
 const workspacesOf = (folders: Readonly<Record<string, string>>): WorkspaceResolver => ({
@@ -72,7 +62,7 @@ const talk: Script = async ({ text, emit, ask }) => {
 
 interface HostParts {
   readonly hostId: string
-  readonly agent?: object
+  readonly agent?: Partial<AdapterSummary>
   readonly slug?: string
 }
 
@@ -89,7 +79,7 @@ async function host({ hostId, agent, slug = 'app' }: HostParts) {
   const options = {
     ...agents,
     hostId,
-    adapters: catalogOf(agent),
+    adapters: movable(agent),
     workspaces: workspacesOf({ [slug]: folder }),
   }
   const registry = await fileRegistry(home, options)
@@ -297,7 +287,7 @@ test('17.6 what is told of a move: queued prompts that were not sent, lost event
   )
 })
 
-test.each([
+test.each<[string, Omit<HostParts, 'hostId'>, string]>([
   ['no adapter', { agent: { installed: false } }, 'agent_not_installed'],
   [
     'an agent that takes no transcript',
@@ -512,7 +502,7 @@ test('17.6 an agent that cannot be ended is told to who gives its session up, an
   const { registry, agents } = await (async () => {
     const a = scripted(talk)
     return {
-      ...(await memoryRegistry({ ...a, adapters: catalogOf(), workspaces: workspacesOf({ app: '/tmp' }) })),
+      ...(await memoryRegistry({ ...a, adapters: movable(), workspaces: workspacesOf({ app: '/tmp' }) })),
       ...a,
     }
   })()
@@ -575,7 +565,7 @@ test('17.6 a suspension waits no longer than it may, and names the sessions whos
   const agents = scripted(talk)
   const { registry, clock } = await memoryRegistry({
     ...agents,
-    adapters: catalogOf(),
+    adapters: movable(),
     workspaces: workspacesOf({ app: '/tmp' }),
   })
   const { id } = await start(registry, 'cats hang')
@@ -594,7 +584,7 @@ test('17.6 a registry that begins suspended runs no session that may be moved be
   const workspaces = workspacesOf({ app: '/tmp' })
   const { registry } = await memoryRegistry({
     ...agents,
-    adapters: catalogOf(),
+    adapters: movable(),
     workspaces,
     suspended: 'Not joined yet',
   })

@@ -1,4 +1,4 @@
-import { type Clock, type Session, systemClock, type Timer } from '@agentproto/contracts'
+import { type Clock, systemClock, type Timer } from '@agentproto/contracts'
 import { onTestFinished } from 'vitest'
 import { openCluster } from '../../src/cluster/cluster.ts'
 import type { Cluster } from '../../src/cluster/cluster.ts'
@@ -6,6 +6,8 @@ import type { FleetOptions } from '../../src/fleet-options.ts'
 import { HostDirectory } from '../../src/directory/host-directory.ts'
 import { SessionDirectory } from '../../src/directory/session-directory.ts'
 import { fleetOptions } from './fleet-options.ts'
+
+export { testSession } from '../../../session-registry/test/fixtures/test-session.ts'
 
 /** A gateway as the directory sees it. */
 export interface TestHost {
@@ -73,30 +75,6 @@ export async function joinHost(
     },
   }
 }
-
-export const testSession = (id: string, more: Partial<Session> = {}): Session => ({
-  id,
-  adapterSlug: 'demo',
-  workspaceSlug: 'main',
-  cwd: '/work',
-  status: 'running',
-  startedAt: '2026-11-23T00:00:00.000Z',
-  hostId: 'a',
-  type: 'user',
-  state: 'idle',
-  attachable: true,
-  wakeable: false,
-  turnCount: 0,
-  turn: { number: 0, state: 'idle' },
-  lastActiveAt: '2026-11-23T00:00:00.000Z',
-  connection: 'connected',
-  resumable: true,
-  permissionMode: 'ask',
-  warnings: [],
-  pendingRequests: 0,
-  lastSeq: 0,
-  ...more,
-})
 
 /** The time of one host. While it is frozen its timers wait, and it asks nothing. */
 export class FreezableClock implements Clock {

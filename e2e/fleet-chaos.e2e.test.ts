@@ -12,8 +12,8 @@ test(
   { ...needs('nats-server', 'linux'), timeout: 400_000 },
   async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
-      ...[script, '--once', '--seed', '7'],
-      ...['--sessions', '3', '--movers', '1', '--lease', '2000', '--away', '4000'],
+      script,
+      ...'--once --seed 7 --sessions 3 --movers 1 --lease 2000 --away 4000'.split(' '),
     ])
     expect(stdout).toMatch(
       /^fleet: 6 faults made \(1 gateway killed, 1 gateway frozen, 1 NATS server killed, 1 NATS server frozen, 1 NATS away, 1 host lost\), 3 sessions, 1 that may move \(\d+ moves\), \d{2,} turns, \d{4,} events, 0 faults found/m,

@@ -40,7 +40,7 @@ const linesOf = (all: readonly Plain[]): readonly string[] =>
 const lines = linesOf(events)
 
 /** A session without a fault, whose log is the same everywhere. */
-function session({ at = lines, ...more }: Partial<CheckedSession> & { at?: readonly string[] } = {}): CheckedSession {
+function checked({ at = lines, ...more }: Partial<CheckedSession> & { at?: readonly string[] } = {}): CheckedSession {
   const calm = new TurnContent(CWD)
   for (const event of turn(1, 'n000001kslow')) calm.take(event)
   return {
@@ -86,60 +86,68 @@ const changes = Object.entries(CHANGES)
 const HERE = 4
 
 test('17.3 the checker finds nothing in a session whose log is the same everywhere', () => {
-  expect(faultsOf(session())).toEqual([])
-  expect(faultsOf(session({ mayMove: true }))).toEqual([])
+  expect(faultsOf(checked())).toEqual([])
+  expect(faultsOf(checked({ mayMove: true }))).toEqual([])
 })
 
 test.each(changes)('17.3 the checker sees an event that is %s, wherever it is', (_, change) => {
   const planted = change(lines, HERE)
-  expect(faultsOf(session({ at: planted }))).not.toEqual([])
-  expect(faultsOf(session({ copies: new Map([['two', planted]]) }))).not.toEqual([])
-  expect(faultsOf(session({ reader: readerOf(planted) }))).not.toEqual([])
-  expect(faultsOf(session({ stored: messagesOf(planted) }))).not.toEqual([])
+  expect(faultsOf(checked({ at: planted }))).not.toEqual([])
+  expect(faultsOf(checked({ copies: new Map([['two', planted]]) }))).not.toEqual([])
+  expect(faultsOf(checked({ reader: readerOf(planted) }))).not.toEqual([])
+  expect(faultsOf(checked({ stored: messagesOf(planted) }))).not.toEqual([])
 })
 
 test.each(changes)('17.3 the checker sees an event that is %s before the owner gave it a number', (_, change) => {
-  expect(faultsOf(session({ at: linesOf(change(events, HERE)) }))).not.toEqual([])
+  expect(faultsOf(checked({ at: linesOf(change(events, HERE)) }))).not.toEqual([])
 })
 
 test.each(changes)('17.3 the checker sees a message of the servers that is %s', (_, change) => {
-  expect(faultsOf(session({ stored: change(messagesOf(lines), 1) }))).not.toEqual([])
+  expect(faultsOf(checked({ stored: change(messagesOf(lines), 1) }))).not.toEqual([])
 })
 
 test('17.3 the checker sees another text under the same number', () => {
   const planted = lines.map((line, at) => (at === HERE ? line.replace('chunk', 'trunk') : line))
-  expect(faultsOf(session({ at: planted }))).not.toEqual([])
-  expect(faultsOf(session({ reader: readerOf(planted) }))).toEqual(['its reader has read other events'])
-  expect(faultsOf(session({ stored: messagesOf(planted) }))).toHaveLength(1)
+  expect(faultsOf(checked({ at: planted }))).not.toEqual([])
+  expect(faultsOf(checked({ reader: readerOf(planted) }))).toEqual(['its reader has read other events'])
+  expect(faultsOf(checked({ stored: messagesOf(planted) }))).toHaveLength(1)
 })
 
 test('17.3 the checker sees a reader, a host and servers that lack the end', () => {
   const planted = lines.slice(0, -1)
-  expect(faultsOf(session({ reader: readerOf(planted) }))).toHaveLength(1)
-  expect(faultsOf(session({ copies: new Map([['two', planted]]) }))).toHaveLength(1)
-  expect(faultsOf(session({ stored: messagesOf(planted) }))).toHaveLength(1)
+  expect(faultsOf(checked({ reader: readerOf(planted) }))).toHaveLength(1)
+  expect(faultsOf(checked({ copies: new Map([['two', planted]]) }))).toHaveLength(1)
+  expect(faultsOf(checked({ stored: messagesOf(planted) }))).toHaveLength(1)
+})
+
+test('17.3 the checker sees events after the end, and messages that say other numbers than they have', () => {
+  const planted = [...lines, JSON.stringify({ seq: lines.length + 1, sessionId: ID, type: 'title', title: 'x' })]
+  expect(faultsOf(checked({ copies: new Map([['two', planted]]) }))).toHaveLength(1)
+  expect(faultsOf(checked({ stored: messagesOf(planted) }))).toHaveLength(1)
+  const overlapping = messagesOf(lines).map((message, at) => (at === 1 ? { ...message, first: 3 } : message))
+  expect(faultsOf(checked({ stored: overlapping }))).toEqual(['the servers: event 3 comes after 4'])
 })
 
 test('17.3 the checker sees a prompt that runs twice, never, or was not sent, and a turn that was cut', () => {
   const again = linesOf([...events.slice(0, -1), ...turn(3, 'n000002kslow'), ...events.slice(-1)])
-  expect(faultsOf(session({ at: again }))).not.toEqual([])
-  expect(faultsOf(session({ at: again, mayMove: true }))).toEqual(['the prompt n000002kslow has two turns'])
-  expect(faultsOf(session({ tokens: new Map([['n000001kslow', 1]]) }))).toEqual(['turn 2 was not asked for'])
-  expect(faultsOf(session({ tokens: new Map([...session().tokens, ['n000003kslow', 3]]) }))).toHaveLength(1)
+  expect(faultsOf(checked({ at: again }))).not.toEqual([])
+  expect(faultsOf(checked({ at: again, mayMove: true }))).toEqual(['the prompt n000002kslow has two turns'])
+  expect(faultsOf(checked({ tokens: new Map([['n000001kslow', 1]]) }))).toEqual(['turn 2 was not asked for'])
+  expect(faultsOf(checked({ tokens: new Map([...checked().tokens, ['n000003kslow', 3]]) }))).toHaveLength(1)
   const cut = events.map((event) => (event['turn'] === 2 && event['reason'] ? { ...event, reason: 'error' } : event))
-  expect(faultsOf(session({ at: linesOf(cut) }))).toEqual(['turn 2 (n000002kslow) ended as error'])
+  expect(faultsOf(checked({ at: linesOf(cut) }))).toEqual(['turn 2 (n000002kslow) ended as error'])
 })
 
 test('17.3 the checker sees two owners in the messages of the servers', () => {
   const stored = messagesOf(lines)
   const second = stored.map((message, at) => (at === 2 ? { ...message, epoch: 2 } : message))
   // The earlier owner goes on after the later one has begun, and nobody said that it changed.
-  expect(faultsOf(session({ stored: second, mayMove: true }))).toHaveLength(3)
-  expect(faultsOf(session({ stored: second }))).not.toEqual([])
+  expect(faultsOf(checked({ stored: second, mayMove: true }))).toHaveLength(3)
+  expect(faultsOf(checked({ stored: second }))).not.toEqual([])
   const owner = { kind: 'owner', epoch: 2, first: 9, last: 8, body: Buffer.alloc(0) }
   const moved = [...stored.slice(0, 2), owner, ...stored.slice(2).map((message) => ({ ...message, epoch: 2 }))]
-  expect(faultsOf(session({ stored: moved, mayMove: true }))).toEqual([])
-  expect(faultsOf(session({ stored: moved }))).not.toEqual([])
+  expect(faultsOf(checked({ stored: moved, mayMove: true }))).toEqual([])
+  expect(faultsOf(checked({ stored: moved }))).not.toEqual([])
 })
 
 test('17.3 the checker sees agents of one session on two hosts', needs('linux'), async () => {

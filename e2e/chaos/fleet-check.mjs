@@ -87,19 +87,29 @@ function readerFaults({ faults, last, chain }, lines) {
 /** One owner after the other, and the events of each follow those of the one before. */
 function storedFaults(messages, lines, { mayMove }) {
   const faults = []
-  let epoch = 1
-  let last = 0
-  for (const { kind, epoch: its, first, last: upTo } of messages) {
-    if (its < epoch) faults.push(`events from ${first} on are of owner ${its}, after those of owner ${epoch}`)
-    if (its > epoch && kind !== 'owner') faults.push(`owner ${its} has stored events before it took the session`)
-    if (its > 1 && !mayMove) faults.push('a session that waits for its host has another owner')
-    if (kind === 'gap') faults.push(`events ${first} to ${upTo} are a gap`)
-    const isNextPart = kind === 'part' && first === last
-    if (EVENTS.has(kind) && first !== last + 1 && !isNextPart) faults.push(`event ${first} comes after ${last}`)
-    epoch = Math.max(epoch, its)
-    if (EVENTS.has(kind)) last = upTo
+  const before = { epoch: 1, last: 0 }
+  for (const message of messages) {
+    faults.push(...ownerFaults(message, before, { mayMove }), ...orderFaults(message, before))
+    before.epoch = Math.max(before.epoch, message.epoch)
+    if (EVENTS.has(message.kind)) before.last = message.last
   }
   return [...faults, ...copyFaults(linesIn(messages), lines)]
+}
+
+function ownerFaults({ kind, epoch, first }, before, { mayMove }) {
+  const faults = []
+  if (epoch < before.epoch) faults.push(`events from ${first} on are of owner ${epoch}, after those of ${before.epoch}`)
+  if (epoch > before.epoch && kind !== 'owner')
+    faults.push(`owner ${epoch} has stored events before it took the session`)
+  if (epoch > 1 && !mayMove) faults.push('a session that waits for its host has another owner')
+  return faults
+}
+
+function orderFaults({ kind, first, last }, before) {
+  if (kind === 'gap') return [`events ${first} to ${last} are a gap`]
+  const isNextPart = kind === 'part' && first === before.last
+  const follows = first === before.last + 1 || isNextPart
+  return EVENTS.has(kind) && !follows ? [`event ${first} comes after ${before.last}`] : []
 }
 
 const EVENTS = new Set(['events', 'part'])

@@ -396,8 +396,11 @@ async function byTools({ url, token }: Daemon, { id: sessionId, requestId, optio
 async function byCommands({ url, token }: Daemon, { id, requestId, optionId }: Fixture): Promise<unknown> {
   const env = { ...process.env, AGENTPROTO_HOME: temporaryFolder('cli'), AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token }
   const results: unknown[] = []
-  const command = async (...words: string[]) =>
-    results.push(await finished([CLI, 'sessions', ...words], { cwd: env.AGENTPROTO_HOME, env }))
+  const command = async (...words: string[]) => {
+    const ended = await finished([CLI, 'sessions', ...words], { cwd: env.AGENTPROTO_HOME, env })
+    // As members, so that totals that came earlier or later are left out like those of other answers.
+    results.push(words.includes('--json') ? { ...ended, stdout: JSON.parse(ended.stdout) as unknown } : ended)
+  }
   await command('prompt', id, 'busy')
   await command('answer', id, requestId, '--option', optionId)
   await command('wait', id)

@@ -15,12 +15,16 @@ export class Owners {
     this.#view = view
   }
 
-  /** As {@link otherShown}, for calls. @throws `host_unreachable` for a session that this host has taken over, and that is not whole here yet */
+  /** As {@link otherShown}, for calls. @throws `host_unreachable` for a session that a host has taken over, and that is not whole there yet */
   otherOf(id: string): string | undefined {
     const record = this.#view.session(id)
-    if (record?.owner === this.#host && record.session.state === 'unreachable')
-      throw unreachable(this.#host, 'The session is being taken over from a host that is lost')
+    if (record?.session.state === 'unreachable' && this.#isHeard(record.owner))
+      throw unreachable(record.owner, 'The session is being taken over from a host that is lost')
     return this.otherShown(id)
+  }
+
+  #isHeard(host: string): boolean {
+    return host === this.#host || this.#view.isReachable(host)
   }
 
   /** Another host; undefined for a session of this host, and for one that is not known: then this host says so. */

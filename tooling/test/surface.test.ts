@@ -141,38 +141,39 @@ test('what each package exports', () => {
       WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
       assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
       hasEndedBefore isInFolder isWithinBounds isWithinDepth loopsSchema lostSessionSchema matchesFilter
-      mayUse mcpServerSchema movedSettingsSchema operationOf parseWire permissionModeSchema
-      promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer
-      visibleHosts visibleWorkspaces
+      mayUse mcpServerSchema movedSettingsSchema observedAgentSchema operationOf parseWire
+      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
+      toAgentAnswer visibleHosts visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCliKeep
-      AgentCliReattachOptions AgentCliReattached AgentEnd AgentKeeper AgentProcessInfo AgentSignal
-      AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits ArmSession AskOptions
-      CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint
-      CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
-      DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FetchBranch
-      FetchedBranch FileChange FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts
-      KeptLoss KeptPath KeptRange KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason
-      LogCondition LostSession MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy
-      MergeWorktree MeteredTurn MovedSettings NOW OpenSessionOptions PROTOCOLS Patch PatchRequest
-      ProcessExit Protocol ProtocolArm PruneRequest PruneResult RepositoryAccess RepositoryFolders
-      RewindRequest RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace
-      SecretStatus SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts
-      SharedLog SharedSession SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize
-      StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets
-      StreamPlace Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus
-      Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf
-      sharedFactsText transcriptPreamble turnKeyOf
+      AgentCliReattachOptions AgentCliReattached AgentEnd AgentKeeper AgentObservation AgentProcessInfo
+      AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits ArmSession
+      AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals
+      Checkpoint CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest
+      CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord ENDINGS Ending EventBatch EventQueue EventRecord
+      EventStore FailedObservation FetchBranch FetchedBranch FileChange FolderChanges HomeLayout
+      KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange KeptReason KeptStream
+      LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession MAX_FACTS_BYTES
+      MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn MovedSettings NOW
+      ObservedAgent OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
+      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
+      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionMoves SessionOrigin
+      SessionReplay SessionStore SessionWorktrees SharedFacts SharedLog SharedSession SkipReason
+      StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept StoredLog StoredPrompt
+      StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets StreamPlace Suspension
+      TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout
+      keptFactsText readKeptFacts readSharedFacts sessionKeyOf sharedFactsText transcriptPreamble
+      turnKeyOf
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
       ContinuationOptions DescribeAgent DescribedAgent FirstStarts LaunchOptions LaunchProvisioning
-      Session SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent
-      TranscriptTurn adoptAgent declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli
-      locateAgent sessionPolicy
+      ObserveAgent Session SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions
+      StreamEvent TranscriptTurn adoptAgent declaredSecrets defineAgentCli describeAgent launchAgent
+      loadAgentCli locateAgent observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
@@ -202,9 +203,9 @@ test('what each package exports', () => {
       KeyScope LaunchRequest MANIFEST_NAMES ManifestName ManifestProblem Option OptionValue
       PACKAGE_MANAGERS PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions ParseResult
       ProblemCode SANDBOX_PROVIDERS SCHEMA_FILES SandboxProfile SchemaFile SecretDeclaration
-      SecretsManifest SetupStep TemplateOptions compileLaunch configSchema declaredVariables fillTemplate
-      formatProblem isAdapterId isSecretVariable manifestTemplate parseAcp parseAgentCli parseConfig
-      parseRunner parseSandbox parseSecrets
+      SecretsManifest SetupStep TemplateOptions answersOf compileLaunch configSchema declaredVariables
+      fillTemplate formatProblem isAdapterId isSecretVariable manifestTemplate observedBlock
+      observedMembers parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion GivenText LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       checkManifestText findManifests findVersion readAgentCli readSchema schemaPath

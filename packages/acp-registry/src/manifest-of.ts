@@ -1,9 +1,12 @@
 import { AgentprotoError, defined } from '@agentproto/contracts'
+import type { ObservedAgent } from '@agentproto/contracts/agent'
 import {
   type AgentAnswers,
+  answersOf,
   formatProblem,
   isSecretVariable,
   manifestTemplate,
+  observedBlock,
   parseAcp,
   parseAgentCli,
 } from '@agentproto/manifest'
@@ -27,8 +30,8 @@ export interface ManifestOptions {
   readonly sha256?: string
   /** Whether npm may run the scripts of the packages that it installs. Default: it skips them. */
   readonly allowScripts?: boolean
-  /** What the agent answered at a handshake. Default: nothing is known of it. */
-  readonly answers?: AgentAnswers
+  /** What was measured of the installed agent, or why nothing could be. Default: nothing is known of it. */
+  readonly observed?: ObservedAgent
 }
 
 /** The files of an adapter, by name, for a folder that has its slug. */
@@ -60,7 +63,7 @@ export function manifestOf(entry: RegistryEntry, distribution: Distribution, opt
 function agentCli(entry: RegistryEntry, distribution: Distribution, options: ManifestOptions): string {
   const { id, name, description } = entry
   const { bin, install, requires, hints } = installParts(distribution, options)
-  const { answers } = options
+  const answers = answersIn(options)
   const document = {
     name: id,
     id,
@@ -110,7 +113,7 @@ const capabilitiesOf = (answers: AgentAnswers | undefined): object => ({
 function metadataOf(
   entry: RegistryEntry,
   distribution: Distribution,
-  { source, addedAt, answers }: ManifestOptions,
+  { source, addedAt, observed }: ManifestOptions,
 ): object {
   const { id, name, version, license, icon, sha256, website, repository } = entry
   const { way } = distribution
@@ -118,10 +121,23 @@ function metadataOf(
   return {
     ...defined({ homepage: website ?? repository }),
     registry: { ...source, id, name, version, ...defined({ license, icon }), way, sha256, added_at },
-    unverified: [...(answers === undefined ? [BEFORE_HANDSHAKE] : []), ...AFTER_HANDSHAKE],
+    ...(observed === undefined ? {} : { observed: observedBlock(observed) }),
+    unverified: unverifiedOf(observed),
   }
 }
 
+/** What it answered, where it answered anything. */
+const answersIn = ({ observed }: ManifestOptions): AgentAnswers | undefined =>
+  observed === undefined || 'failed' in observed ? undefined : answersOf(observed)
+
+function unverifiedOf(observed: ObservedAgent | undefined): readonly string[] {
+  if (observed === undefined) return [BEFORE_HANDSHAKE, ...AFTER_HANDSHAKE]
+  if ('failed' in observed) return [FAILED_HANDSHAKE, BEFORE_HANDSHAKE, ...AFTER_HANDSHAKE]
+  return observed.session === 'opened' ? AFTER_HANDSHAKE : [WITHOUT_SESSION, ...AFTER_HANDSHAKE]
+}
+
+const FAILED_HANDSHAKE = 'Whether it speaks ACP at all: its handshake failed'
+const WITHOUT_SESSION = 'Its modes and models: without a login it opened no session'
 const BEFORE_HANDSHAKE = 'Everything but the form of the manifest: it was written from an entry of a registry'
 const AFTER_HANDSHAKE: readonly string[] = [
   'Prompts, tool calls, permission requests and interruption',
@@ -145,7 +161,8 @@ function bodyOf(
   ]
 }
 
-function acp({ id, name }: RegistryEntry, { answers }: ManifestOptions): string {
+function acp({ id, name }: RegistryEntry, options: ManifestOptions): string {
+  const answers = answersIn(options)
   const template = manifestTemplate({ id, protocol: 'acp', ...defined({ answers }) }).get('ACP.md') ?? ''
   const known =
     answers === undefined

@@ -8,6 +8,8 @@ import {
   parseRegistry,
   type RegistryEntry,
 } from '@agentproto/acp-registry'
+import type { AgentObservation } from '@agentproto/contracts/agent'
+import type { AgentCliManifest } from '@agentproto/manifest'
 import { readAgentCli } from '@agentproto/manifest/node'
 import { temporaryFolder } from './registry-server.js'
 import { documentOf, entryWith, SAMPLE_TEXT, sampleEntry } from './sample-registry.js'
@@ -121,26 +123,66 @@ test('18.2 before a handshake nothing is declared that only it can show', async 
   expect(JSON.stringify(manifest.metadata['agentproto'])).toContain('Everything but the form of the manifest')
 })
 
-test('18.3 after a handshake the capabilities are those that the agent named', async () => {
-  const answers = {
-    loadSession: true,
+const OBSERVED: AgentObservation = {
+  at: '2026-11-23T10:00:00.000Z',
+  agentName: 'Auggie',
+  agentVersion: '0.36.0',
+  protocolVersion: 1,
+  handshakeMs: 1_060,
+  capabilities: {
+    load: true,
+    resume: false,
+    list: false,
+    close: false,
+    fork: false,
     image: true,
     audio: false,
     embeddedContext: true,
     mcpHttp: true,
     mcpSse: false,
-    modes: [],
-    models: [],
-    logins: [],
-  }
-  const { manifest, acp } = await adapterOf(sampleEntry('auggie'), { answers })
+    additionalDirectories: false,
+  },
+  modes: [],
+  models: [],
+  logins: [],
+  session: 'opened',
+  ends: 'stdin',
+  endMs: 120,
+  stdoutNoise: { lines: 0 },
+  leaves: { processes: [], files: 3, bytes: 4_096 },
+}
+
+test('18.3 after a handshake the capabilities are those that the agent named, and what was measured is in the manifest', async () => {
+  const { manifest, acp } = await adapterOf(sampleEntry('auggie'), { observed: OBSERVED })
   expect(manifest).toMatchObject({
     capabilities: { resumable: true, multimodal: true },
     session: { mode: 'resumable' },
+    metadata: { agentproto: { observed: { at: OBSERVED.at, handshake_ms: 1_060, capabilities: { mcp_http: true } } } },
   })
   expect(acp?.agent).toMatchObject({ loadSession: true, image: true, mcpHttp: true })
   expect(JSON.stringify(manifest.metadata['agentproto'])).not.toContain('Everything but the form')
 })
+
+test('18.3 an agent that opened no session, and one whose handshake failed, say so in unverified', async () => {
+  const refused = { refused: { code: 'auth_required', agentCode: -32000, message: 'Log in' } } as const
+  const closed = await adapterOf(sampleEntry('auggie'), { observed: { ...OBSERVED, session: refused } })
+  expect(hintsOf(closed)).toMatchObject({ unverified: expect.arrayContaining([expect.stringMatching(/no session/)]) })
+  const failed = {
+    at: OBSERVED.at,
+    failed: { code: 'timeout', message: 'The agent did not answer initialize' },
+  } as const
+  const mute = await adapterOf(sampleEntry('auggie'), { observed: failed })
+  expect(hintsOf(mute)).toMatchObject({
+    observed: failed,
+    unverified: expect.arrayContaining([
+      expect.stringMatching(/its handshake failed/),
+      expect.stringMatching(/form of the manifest/),
+    ]),
+  })
+  expect(mute.manifest.capabilities).toMatchObject({ resumable: false, multimodal: false })
+})
+
+const hintsOf = ({ manifest }: { readonly manifest: AgentCliManifest }): unknown => manifest.metadata['agentproto']
 
 test('18.2 variables are set, but not a credential and not an empty value: these are the user’s', async () => {
   const env = { MODE: 'acp', OPENAI_BASE_URL: '', SAMPLE_API_KEY: 'sk-0123456789abcdefghij' }

@@ -4,6 +4,7 @@ export { OPERATIONS, operationOf, scopeOfRoute, TOOLS } from './wire/operations.
 export type { BodyOf, JsonOf, ParamsOf, QueryOf, Route, ToolInput, ToolName } from './wire/operations.js'
 export type { Answer, Operation, Services, ServiceMethod, StreamStats, ToolDefinition } from './wire/operation.js'
 export { TOOL_OUTPUT_LINES, TOOL_WAIT_SECONDS, TOOL_WAIT_SESSIONS } from './wire/tools.js'
+export { observedAgent as observedAgentSchema } from './wire/agent-observation.js'
 export { event as eventSchema, session as sessionSchema } from './wire/session-responses.js'
 export type {
   EventsPage,

@@ -24,6 +24,7 @@ export const METADATA_KEYS = [
   'usage',
   'doctor',
   'registry',
+  'observed',
   'install_scripts',
   'unpack',
 ] as const

@@ -3,6 +3,7 @@ import type { AdapterSessionPolicy } from '../agent/adapter-catalog.js'
 import { PROTOCOLS } from '../agent/protocol-arm.js'
 import { SCOPES } from '../principal.js'
 import type { Budget } from '../usage.js'
+import { observedAgent } from './agent-observation.js'
 import { count, time } from './session-responses.js'
 import { of, type ValueOf } from './value-of.js'
 
@@ -84,6 +85,8 @@ export const adapter = z.object({
   installHint: z.string().optional(),
   /** Parts of the manifest that were not verified with the real agent, in the words of its author; absent if all were. */
   unverified: z.array(z.string()).optional(),
+  /** What was measured when it was added from a registry; absent for any other. */
+  observed: observedAgent.optional(),
   /** Ids of its modes. */
   modes: z.array(z.string()),
   /** What its modes do, by id; modes whose manifest does not say it are absent. */

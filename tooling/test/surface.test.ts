@@ -21,7 +21,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/adapter-gemini-cli . ./package.json
     @agentproto/adapter-pty-repl . ./package.json
     @agentproto/adapters . ./package.json
-    @agentproto/arm-testing . ./behaviours ./package.json
+    @agentproto/arm-testing . ./cases ./behaviours ./package.json
     @agentproto/changes . ./testing ./package.json
     @agentproto/cli ./package.json agentproto
     @agentproto/client . ./package.json

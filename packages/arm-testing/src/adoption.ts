@@ -8,7 +8,8 @@ import {
   DEFAULT_ARM_LIMITS,
 } from '@agentproto/contracts/agent'
 import { expect, onTestFinished } from 'vitest'
-import { endOf, open, type Opened, testOf, textOf } from './opened.js'
+import { endOf, textOf } from './cases/turn-signals.js'
+import { open, type Opened, testOf } from './opened.js'
 import { RecordingSink } from './recording-sink.js'
 import type { ArmSubject, TurnName } from './subject.js'
 

@@ -1,28 +1,26 @@
 import { expect } from 'vitest'
+import { endOf } from './cases/turn-signals.js'
 import { leftovers } from './leftovers.js'
-import { endOf, type OnTurn } from './opened.js'
+import type { OnTurn } from './opened.js'
+import type { OnCase } from './shared-cases.js'
 import type { ArmSubject } from './subject.js'
 
-export function testEnding(subject: ArmSubject, on: OnTurn): void {
-  testCloses(on)
+export function testEnding(subject: ArmSubject, on: OnTurn, onCase: OnCase): void {
+  testCloses(on, onCase)
   testLeftovers(subject, on)
   testBrokenPipes(on)
 }
 
-function testCloses(on: OnTurn): void {
-  on('well', 'closing leaves nothing, and can be done twice at once', async ({ session, connection, launch }) => {
-    await session.close()
-    await Promise.all([connection.close(), connection.close()])
-    expect(leftovers(launch.marker)).toEqual([])
+function testCloses(on: OnTurn, onCase: OnCase): void {
+  onCase('end', async ({ session }) => {
     await expect(session.send([{ type: 'text', text: 'echo' }])).rejects.toMatchObject({ code: 'session_ended' })
   })
+  onCase('end-in-turn')
 
-  on('hang', 'closing in the middle of a turn ends the turn, once', async ({ begin, connection, sink, launch }) => {
-    const { ended } = await begin('hang')
+  on('well', 'a session is closed before its connection, and takes no prompt', async ({ session, connection }) => {
+    await session.close()
     await connection.close()
-    await ended
-    expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
-    expect(leftovers(launch.marker)).toEqual([])
+    await expect(session.send([{ type: 'text', text: 'echo' }])).rejects.toMatchObject({ code: 'session_ended' })
   })
 
   on('dies', 'an end that was asked for is not reported as the agent’s own', async ({ connection }) => {

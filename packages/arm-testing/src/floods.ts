@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { endOf, type OnTurn, textOf } from './opened.js'
+import { endOf, textOf } from './cases/turn-signals.js'
+import type { OnTurn } from './opened.js'
 
 const MANY = 20_000
 /** Larger than any pipe. */

@@ -1,4 +1,4 @@
-import { type AgentprotoError, isAgentprotoError, STREAM_EVENT_TYPES, systemClock } from '@agentproto/contracts'
+import { type AgentprotoError, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import {
   type AgentSignal,
   type ArmConnection,
@@ -106,27 +106,6 @@ export async function startFailure(subject: ArmSubject, start: Start): Promise<A
     throw thrown
   }
   throw new Error('the start did not fail')
-}
-
-const STREAM: ReadonlySet<string> = new Set(STREAM_EVENT_TYPES)
-
-/** Only what belongs to a turn. */
-export const eventsOf = (signals: readonly AgentSignal[]): readonly AgentSignal[] =>
-  signals.filter(({ type }) => STREAM.has(type))
-
-/** What the agent said in a turn, joined. */
-export const textOf = (signals: readonly AgentSignal[]): string =>
-  signals.flatMap((signal) => (signal.type === 'text-delta' ? [signal.text] : [])).join('')
-
-/** The last event of a turn, once it is sure that it is the only end. */
-export function endOf(signals: readonly AgentSignal[]): Extract<AgentSignal, { type: 'turn-end' }> {
-  const events = eventsOf(signals)
-  const ends = events.filter((event) => event.type === 'turn-end')
-  const [end] = ends
-  expect(ends, 'one turn-end').toHaveLength(1)
-  expect(events.at(-1), 'and it is the last event').toBe(end)
-  if (!end) throw new Error('no turn-end')
-  return end
 }
 
 /** Milliseconds that it takes. */

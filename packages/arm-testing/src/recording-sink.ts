@@ -3,7 +3,7 @@ import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 
 type OfType<T extends AgentSignal['type']> = Extract<AgentSignal, { type: T }>
 
-/** A sink that keeps every signal and request. */
+/** A sink that keeps every signal and request, up to a bound. */
 export class RecordingSink implements AgentSink {
   readonly signals: AgentSignal[] = []
   readonly asked: { readonly request: AgentRequest; readonly signal: AbortSignal }[] = []
@@ -13,10 +13,18 @@ export class RecordingSink implements AgentSink {
   onBatch: ((batch: readonly AgentSignal[]) => void | Promise<void>) | undefined
   /** Answers a request; without it, it waits for ever. */
   onAsk: ((request: AgentRequest) => Promise<AgentAnswer>) | undefined
+  /** How many signals were more than the bound; an end of a turn is always kept. */
+  dropped = 0
+  readonly #most: number
   readonly #waiting = new Set<() => void>()
 
+  /** @param most so many signals are kept; default: all */
+  constructor(most: number = Number.POSITIVE_INFINITY) {
+    this.#most = most
+  }
+
   emit(batch: readonly AgentSignal[]): void | Promise<void> {
-    this.signals.push(...batch)
+    for (const signal of batch) this.#keep(signal)
     for (const wake of this.#waiting) wake()
     return this.onBatch?.(batch)
   }
@@ -29,6 +37,11 @@ export class RecordingSink implements AgentSink {
 
   answered(request: AgentRequest): void {
     this.answers.push(request)
+  }
+
+  #keep(signal: AgentSignal): void {
+    if (this.signals.length < this.#most || signal.type === 'turn-end') this.signals.push(signal)
+    else this.dropped += 1
   }
 
   mark(): number {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { textOf } from './cases/turn-signals.js'
 import { leftovers } from './leftovers.js'
-import { connect, type OnTurn, open, startFailure, testOf, textOf, timed } from './opened.js'
+import { connect, type OnTurn, open, startFailure, testOf, timed } from './opened.js'
 import type { ArmSubject, StartName } from './subject.js'
 
 /** An agent that never answers is given up after this, in milliseconds. */

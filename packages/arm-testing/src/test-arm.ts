@@ -4,6 +4,7 @@ import { testEnding } from './ending.js'
 import { testFloods } from './floods.js'
 import { turnsOf } from './opened.js'
 import { testRequests } from './requests.js'
+import { casesOf } from './shared-cases.js'
 import { testStarting } from './starting.js'
 import type { ArmSubject } from './subject.js'
 import { testTurns } from './turns.js'
@@ -18,11 +19,12 @@ import { testTurns } from './turns.js'
 export function testArm(name: string, subject: ArmSubject): void {
   describe(`the arm of ${name}`, () => {
     const on = turnsOf(subject)
+    const onCase = casesOf(subject)
     testStarting(subject, on)
-    testTurns(subject, on)
-    testRequests(subject, on)
+    testTurns(subject, on, onCase)
+    testRequests(subject, on, onCase)
     testFloods(on)
-    testEnding(subject, on)
+    testEnding(subject, on, onCase)
     testAdoption(subject)
   })
 }

@@ -1,23 +1,22 @@
 import type { AgentSignal } from '@agentproto/contracts/agent'
 import { expect } from 'vitest'
-import { endOf, eventsOf, type OnTurn, textOf } from './opened.js'
+import { endOf, eventsOf, textOf } from './cases/turn-signals.js'
+import type { OnTurn } from './opened.js'
+import type { OnCase } from './shared-cases.js'
 import type { ArmSubject } from './subject.js'
 
 const typesOf = (signals: readonly AgentSignal[]): readonly string[] => eventsOf(signals).map(({ type }) => type)
 
-export function testTurns(subject: ArmSubject, on: OnTurn): void {
-  testEnds(on)
+export function testTurns(subject: ArmSubject, on: OnTurn, onCase: OnCase): void {
+  testEnds(on, onCase)
   testFailures(subject, on)
   testWords(on)
-  testTools(on)
+  testTools(on, onCase)
 }
 
-function testEnds(on: OnTurn): void {
-  on('well', 'F9 a turn gives its text and one end', async ({ turn }) => {
-    const signals = await turn('echo', 'hi')
-    expect(textOf(signals)).toBe('echo hi')
-    expect(endOf(signals)).toMatchObject({ reason: 'end_turn' })
-  })
+function testEnds(on: OnTurn, onCase: OnCase): void {
+  onCase('answer', ({ sink }) => expect(textOf(sink.signals)).toBe('echo hi'))
+  onCase('stream')
 
   on('well', 'one conversation goes through all turns', async ({ turn }) => {
     await turn('echo', 'one')
@@ -135,7 +134,9 @@ function testWords(on: OnTurn): void {
   })
 }
 
-function testTools(on: OnTurn): void {
+function testTools(on: OnTurn, onCase: OnCase): void {
+  onCase('tool')
+
   on('tool', 'a tool call is an upsert by its id, and its result the last word', async ({ turn }) => {
     const [call, result] = eventsOf(await turn('tool'))
     expect(call).toMatchObject({ type: 'tool-call', toolCallId: 't1', kind: 'read', status: 'in_progress' })

@@ -2,7 +2,9 @@ import { isAgentprotoError, type Principal } from '@agentproto/contracts'
 import type { Host } from '@agentproto/contracts/wire'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type PlacedRequest, placeSession } from '../src/services/placement.js'
+import { placeSession } from '../src/services/placement.js'
+
+type PlacedRequest = Parameters<typeof placeSession>[0]
 
 const owner: Principal = { type: 'owner', name: 'owner' }
 const agent: Principal = { type: 'session', name: 'session s1', sessionId: 's1', delegates: true }

@@ -75,7 +75,7 @@ type WithoutEnvelope<F> = F extends unknown ? Omit<F, keyof typeof request> : ne
 export type Ask = WithoutEnvelope<RequestFrame>
 
 /** Why a message was refused. */
-export const REFUSALS = ['forged', 'wrong_host', 'expired', 'clock', 'replayed', 'malformed', 'too_many_hosts'] as const
+const REFUSALS = ['forged', 'wrong_host', 'expired', 'clock', 'replayed', 'malformed', 'too_many_hosts'] as const
 export type RefusalReason = (typeof REFUSALS)[number]
 
 const answer = { ...envelope, kind: z.literal('answer') }

@@ -1,34 +1,18 @@
 import { AgentprotoError, type Clock, parseJson } from '@agentproto/contracts'
-import { ArgumentParts } from './argument-parts.js'
-import {
-  BEGIN_WITHIN_MS,
-  CLOCK_DIFFERENCE_MS,
-  MAX_ARGUMENT_BYTES,
-  MAX_RESULT_BYTES,
-  type Outcome,
-  type RequestFrame,
-} from './call-frame.js'
+import { BEGIN_WITHIN_MS, MAX_RESULT_BYTES, type Outcome, type RequestFrame } from './call-frame.js'
+import { EndedCalls, REMEMBERED_MS } from './ended-calls.js'
 import { FedText } from './fed-text.js'
-import { PEER_BOUNDS, TOO_LARGE, TOO_MANY_READERS } from './peer-bounds.js'
+import { PeerArguments } from './peer-arguments.js'
+import { PEER_BOUNDS, TOO_LARGE } from './peer-bounds.js'
+import { PeerReaders } from './peer-readers.js'
 import type { SharedServices } from './places.js'
 import { OpenCall, type Respond } from './open-call.js'
-import { hasEffect, type OutcomeReader, problemOf, runMethod } from './run-method.js'
+import { hasEffect, problemOf, runMethod } from './run-method.js'
 
 /** A result that was not fetched, arguments that were not completed and a reader that was not asked for are dropped, in milliseconds. */
 const KEPT_MS = 60_000
-/** An ended call is remembered as long as a message could begin it. */
-const REMEMBERED_MS = BEGIN_WITHIN_MS + 2 * CLOCK_DIFFERENCE_MS
 
 type Frame<K extends RequestFrame['kind']> = Extract<RequestFrame, { readonly kind: K }>
-
-interface OpenReader {
-  readonly reader: OutcomeReader
-  readonly stop: AbortController
-  /** The read that was asked for last. */
-  call: OpenCall
-  seq: number
-  aliveAt: number
-}
 
 interface Feed {
   readonly text: FedText
@@ -54,15 +38,20 @@ export class PeerCalls {
   readonly #calls = new Map<string, OpenCall>()
   readonly #stops = new Map<string, { readonly method: string; readonly stop: AbortController }>()
   readonly #feeds = new Map<string, Feed>()
-  readonly #readers = new Map<string, OpenReader>()
-  readonly #parts = new Map<string, ArgumentParts>()
-  /** Ids of ended calls, until when they are remembered, oldest first. */
-  readonly #ended = new Map<string, number>()
+  readonly #readers: PeerReaders
+  readonly #arguments = new PeerArguments(() => this.#now())
+  readonly #ended = new EndedCalls(() => this.#now())
   #heldBytes = 0
   heardAt: number
 
   constructor(options: PeerOptions) {
     this.#options = options
+    this.#readers = new PeerReaders({
+      now: () => this.#now(),
+      newCall: () => this.#newCall(),
+      finish: (call, outcome) => this.#finish(call, outcome),
+      problemOf: (thrown) => problemOf(thrown, options.onError),
+    })
     this.heardAt = options.clock.now()
   }
 
@@ -83,7 +72,7 @@ export class PeerCalls {
       case 'part':
         return this.#part(frame, respond)
       case 'next':
-        return this.#next(frame, respond)
+        return this.#readers.next(frame.id, frame.seq, respond)
       case 'feed':
         return this.#feed(frame, body, respond)
       case 'cancel':
@@ -100,15 +89,15 @@ export class PeerCalls {
       if (finishedAt !== undefined && Math.max(finishedAt, askedAt) < before) this.#end(id)
       else if (askedAt < before) this.#abandon(id)
     }
-    for (const [id, { aliveAt }] of this.#readers) if (aliveAt < before) this.#closeReader(id)
-    for (const [id, { at }] of this.#parts) if (at < before) this.#parts.delete(id)
-    this.#forgetEnded()
-    return this.heardAt < before && this.#calls.size + this.#ended.size === 0
+    this.#readers.sweep(before)
+    this.#arguments.sweep(before)
+    this.#ended.forget()
+    return this.heardAt < before && this.#calls.size === 0 && this.#ended.isEmpty
   }
 
   /** Ends every reader, and every call that changes nothing. */
   close(): void {
-    for (const id of this.#readers.keys()) this.#closeReader(id)
+    this.#readers.closeAll()
     for (const id of this.#stops.keys()) this.#abandon(id)
     for (const call of this.#calls.values()) call.drop()
   }
@@ -120,9 +109,8 @@ export class PeerCalls {
     if (this.#ended.has(id) || begun + BEGIN_WITHIN_MS < this.#now()) return respond({ state: 'unknown' })
     const refused = this.#refusal()
     if (refused !== undefined) return this.#answerOnce({ problem: refused.toProblem() }, respond)
-    const given = parts === 0 ? body : this.#parts.get(id)?.joined()
+    const given = parts === 0 ? body : this.#arguments.take(id)
     if (given === undefined) return respond({ state: 'unknown' })
-    this.#parts.delete(id)
     const call = this.#newCall()
     this.#calls.set(id, call)
     call.answer(respond)
@@ -138,7 +126,7 @@ export class PeerCalls {
     try {
       const request = { method, from, given: parseJson(text), signal: stop.signal, text: feed.text, mayRun }
       const { outcome, reader } = await runMethod(own, request)
-      this.#finish(call, reader === undefined ? outcome : this.#openReader(id, reader, outcome))
+      this.#finish(call, reader === undefined ? outcome : this.#readers.open(id, reader, outcome))
     } catch (thrown) {
       this.#finish(call, problemOf(thrown, this.#options.onError))
     } finally {
@@ -152,25 +140,18 @@ export class PeerCalls {
 
   #refusal(): AgentprotoError | undefined {
     const { calls, ended } = PEER_BOUNDS
-    if (this.#ended.size >= ended) this.#forgetEnded()
-    if (this.#calls.size < calls && this.#ended.size < ended) return undefined
+    if (this.#calls.size < calls && this.#ended.hasRoom()) return undefined
     return new AgentprotoError('request_limit_reached', 'The host answers too many calls of this host', {
       expected: `at most ${calls} open calls, and ${ended} calls in ${REMEMBERED_MS / 1_000} s`,
       hint: 'Try again later',
     })
   }
 
-  #put({ id, at, of }: Frame<'put'>, body: Uint8Array, respond: Respond): void {
-    if (this.#calls.has(id) || this.#ended.has(id)) return respond({ state: 'taken' })
-    const known = this.#parts.get(id)
-    const held = Array.from(this.#parts.values(), ({ bytes }) => bytes).reduce((sum, bytes) => sum + bytes, 0)
-    const isTooMuch =
-      (known?.bytes ?? 0) + body.length > MAX_ARGUMENT_BYTES || held + body.length > PEER_BOUNDS.putBytes
-    if (isTooMuch || this.#parts.size >= PEER_BOUNDS.calls) return this.#answerOnce(TOO_LARGE, respond)
-    const parts = known ?? new ArgumentParts(of, this.#now())
-    parts.at = this.#now()
-    this.#parts.set(id, parts)
-    respond({ state: parts.put(at, of, Uint8Array.from(body)) ? 'taken' : 'unknown' })
+  #put(frame: Frame<'put'>, body: Uint8Array, respond: Respond): void {
+    if (this.#calls.has(frame.id) || this.#ended.has(frame.id)) return respond({ state: 'taken' })
+    const state = this.#arguments.put(frame, body)
+    if (state === 'too_large') this.#answerOnce(TOO_LARGE, respond)
+    else respond({ state })
   }
 
   #wait({ id, seq }: Frame<'wait'>, respond: Respond): void {
@@ -187,29 +168,7 @@ export class PeerCalls {
 
   /** `seq` is 0 for the call itself. */
   #callOf(id: string, seq: number): OpenCall | undefined {
-    if (seq === 0) return this.#calls.get(id)
-    const open = this.#readers.get(id)
-    return open?.seq === seq ? open.call : undefined
-  }
-
-  #next({ id, seq }: Frame<'next'>, respond: Respond): void {
-    const open = this.#readers.get(id)
-    if (open === undefined) return respond({ state: 'unknown' })
-    open.aliveAt = this.#now()
-    if (seq === open.seq) return open.call.answer(respond)
-    if (seq !== open.seq + 1 || !open.call.isFinished) return respond({ state: 'unknown' })
-    open.seq = seq
-    open.call = this.#newCall()
-    open.call.answer(respond)
-    void this.#read(open, open.call)
-  }
-
-  async #read({ reader, stop }: OpenReader, call: OpenCall): Promise<void> {
-    try {
-      this.#finish(call, (await reader.next(stop.signal)) ?? { end: true })
-    } catch (thrown) {
-      this.#finish(call, problemOf(thrown, this.#options.onError))
-    }
+    return seq === 0 ? this.#calls.get(id) : this.#readers.callOf(id, seq)
   }
 
   #feed({ id, seq, last }: Frame<'feed'>, body: Uint8Array, respond: Respond): void {
@@ -227,38 +186,15 @@ export class PeerCalls {
   }
 
   #cancel(id: string, respond: Respond): void {
-    this.#closeReader(id)
+    this.#readers.close(id)
     this.#abandon(id)
     respond({ state: 'taken' })
   }
 
   #alive(body: Uint8Array, respond: Respond): void {
     const named: unknown = parseJson(Buffer.from(body).toString('utf8'))
-    const open = new Set(Array.isArray(named) ? named : [])
-    const now = this.#now()
-    for (const [id, reader] of this.#readers) if (open.has(id)) reader.aliveAt = now
+    this.#readers.keep(new Set(Array.isArray(named) ? named : []))
     respond({ state: 'taken' })
-  }
-
-  #openReader(id: string, reader: OutcomeReader, outcome: Outcome): Outcome {
-    if (this.#readers.size >= PEER_BOUNDS.readers) {
-      reader.close()
-      return TOO_MANY_READERS
-    }
-    const call = this.#newCall()
-    // Before the first read nothing is asked for.
-    call.finish(EMPTY)
-    this.#readers.set(id, { reader, stop: new AbortController(), call, seq: 0, aliveAt: this.#now() })
-    return outcome
-  }
-
-  #closeReader(id: string): void {
-    const open = this.#readers.get(id)
-    if (open === undefined) return
-    this.#readers.delete(id)
-    open.call.drop()
-    open.stop.abort()
-    open.reader.close()
   }
 
   /** The caller is gone: what changes something goes on to its end. */
@@ -292,7 +228,7 @@ export class PeerCalls {
     call.drop()
     this.#heldBytes -= call.bytes
     this.#calls.delete(id)
-    this.#ended.set(id, this.#now() + REMEMBERED_MS)
+    this.#ended.add(id)
   }
 
   #dropOldest(): void {
@@ -300,14 +236,6 @@ export class PeerCalls {
     for (const [id, call] of this.#calls) {
       if (call.isFinished) this.#end(id)
       if (this.#heldBytes <= PEER_BOUNDS.heldBytes) return
-    }
-  }
-
-  #forgetEnded(): void {
-    const now = this.#now()
-    for (const [id, until] of this.#ended) {
-      if (until >= now) return
-      this.#ended.delete(id)
     }
   }
 

@@ -1,32 +1,14 @@
 import { AgentprotoError, type Session } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
-import { Backoff } from '../cluster/backoff.js'
 import { ABSENT, type Bucket, isStoredAgain, NEVER_STORED, type Stored } from '../cluster/bucket.js'
 import type { BucketCopy } from '../cluster/bucket-copy.js'
+import type { ClaimEvents } from './claim-events.js'
 import { closed, epochOf } from './claim-outcome.js'
-import { clusterError } from '../cluster/cluster.js'
+import { ClaimQueue } from './claim-queue.js'
 import type { SessionRecord } from './directory-records.js'
 import type { HostDirectory } from './host-directory.js'
 import { bounded, movable, OwnedSession } from './owned-session.js'
 import { parseSession } from './parse-record.js'
-import { Timers } from '../cluster/timers.js'
-
-/** What becomes of the sessions of this host. */
-export interface ClaimEvents {
-  /**
-   * A session of this host is another host's now, or was deleted in the fleet when `owner` is absent. Its agent must end,
-   * and nothing more of it may be written.
-   */
-  readonly onFenced: (id: string, owner: string | undefined) => void
-  /**
-   * The lease of this host is lost. These sessions may be taken by other hosts soon: their agents must end before, within
-   * `LeaseTimes.abandonedMs` less `LeaseTimes.heldMs`.
-   */
-  readonly onSuspended: (ids: readonly string[]) => void
-  /** The lease is back, and every session that may move was read again: it is this host's own, or was fenced. */
-  readonly onReleased: () => void
-  readonly onProblem: (problem: string) => void
-}
 
 export interface SessionClaimsOptions extends ClaimEvents {
   readonly hosts: HostDirectory
@@ -34,15 +16,11 @@ export interface SessionClaimsOptions extends ClaimEvents {
   readonly copy: BucketCopy<SessionRecord>
 }
 
-/** Records that are written at the same time. */
-const MAX_WRITES = 16
-/** The record of a session is written at most this often, in milliseconds. */
-const WRITE_MS = 200
 const MAX_ATTEMPTS = 8
 
 /**
  * The sessions of this host. Each is read in each term of the lease before it is written, and its record follows what it
- * does. One write of a session is under way at a time; of several changes in a row the latest is written.
+ * does; of several changes in a row the latest is written.
  */
 export class SessionClaims {
   /** Whether the lease was lost, and not every session that may move was read again since then. */
@@ -50,25 +28,25 @@ export class SessionClaims {
   readonly #options: SessionClaimsOptions
   readonly #hosts: HostDirectory
   readonly #own = new Map<string, OwnedSession>()
-  readonly #queue = new Set<OwnedSession>()
-  readonly #backoff: Backoff
-  readonly #closing = new AbortController()
-  readonly #timers: Timers
+  readonly #queue: ClaimQueue
   /** Those that may move and were not yet read in this lease. */
   #unsettled: Set<OwnedSession> = new Set()
-  #writes = 0
-  #isPaused = false
+  #isClosed = false
 
   constructor(options: SessionClaimsOptions) {
     this.#options = options
     this.#hosts = options.hosts
-    this.#timers = new Timers(options.hosts.clock)
-    this.#backoff = new Backoff(options.hosts.clock)
+    this.#queue = new ClaimQueue({
+      clock: options.hosts.clock,
+      isHeld: () => options.hosts.term !== undefined,
+      save: (own) => this.#confirm(own),
+      onProblem: options.onProblem,
+    })
   }
 
   /** As `SessionDirectory.keep`. */
   keep(session: Session, settings?: MovedSettings): void {
-    if (!this.#isClosed) this.#enqueue(this.#owned(session, settings))
+    if (!this.#isClosed) this.#queue.add(this.#owned(session, settings))
   }
 
   /** As `SessionDirectory.claim`. */
@@ -76,7 +54,7 @@ export class SessionClaims {
     if (this.#isClosed) throw closed()
     const own = this.#owned(session, settings)
     const outcome = own.confirmed()
-    this.#enqueue(own)
+    this.#queue.add(own)
     return epochOf(session.id, await outcome)
   }
 
@@ -109,7 +87,7 @@ export class SessionClaims {
     if (own === undefined) return
     own.complete = seq
     const outcome = own.confirmed()
-    this.#enqueue(own)
+    this.#queue.add(own)
     epochOf(id, await outcome)
   }
 
@@ -127,7 +105,7 @@ export class SessionClaims {
     this.#own.set(session.id, own)
     own.stored(record, revision)
     if (term === this.#hosts.term) own.term = term
-    else this.#enqueue(own)
+    else this.#queue.add(own)
     return epoch
   }
 
@@ -141,14 +119,13 @@ export class SessionClaims {
     const isKnown = record?.owner === host && own.term !== undefined
     if (isKnown || own.epoch === 0) return
     own.mustRead = true
-    this.#enqueue(own)
+    this.#queue.add(own)
   }
 
   /** The lease is held again: nothing is written before it was read. */
   readAgain(): void {
-    for (const own of this.#own.values()) this.#queue.add(own)
     this.#unsettled = new Set(this.#movable())
-    this.#work()
+    this.#queue.addAll(this.#own.values())
     this.#settled(undefined)
   }
 
@@ -159,14 +136,9 @@ export class SessionClaims {
   }
 
   close(): void {
-    this.#closing.abort()
-    this.#queue.clear()
-    this.#timers.close()
+    this.#isClosed = true
+    this.#queue.close()
     for (const own of this.#own.values()) own.settle({ type: 'closed' })
-  }
-
-  get #isClosed(): boolean {
-    return this.#closing.signal.aborted
   }
 
   #owned(session: Session, settings?: MovedSettings): OwnedSession {
@@ -174,52 +146,6 @@ export class SessionClaims {
     own.change(session, settings)
     this.#own.set(session.id, own)
     return own
-  }
-
-  #enqueue(own: OwnedSession): void {
-    this.#queue.add(own)
-    this.#work()
-  }
-
-  #work(): void {
-    for (const own of this.#queue) {
-      if (this.#isClosed || this.#isPaused || this.#writes >= MAX_WRITES || this.#hosts.term === undefined) return
-      if (own.isSaving) continue
-      this.#queue.delete(own)
-      void this.#save(own)
-    }
-  }
-
-  /** One session is written by one call at a time. */
-  async #save(own: OwnedSession): Promise<void> {
-    own.isSaving = true
-    this.#writes += 1
-    try {
-      await this.#confirm(own)
-      this.#backoff.reset()
-    } catch (thrown) {
-      own.mustRead = true
-      this.#pause(thrown)
-      this.#queue.add(own)
-    }
-    this.#writes -= 1
-    // A session that changes all the time is written some times a second.
-    this.#timers.after(WRITE_MS, () => {
-      own.isSaving = false
-      if (this.#queue.has(own)) this.#work()
-    })
-    this.#work()
-  }
-
-  #pause(thrown: unknown): void {
-    if (this.#isClosed || this.#isPaused) return
-    this.#isPaused = true
-    if (this.#hosts.term !== undefined)
-      this.#options.onProblem(`The record of a session was not written: ${clusterError(thrown).message}`)
-    void this.#backoff.wait(this.#closing.signal).then(() => {
-      this.#isPaused = false
-      this.#work()
-    })
   }
 
   /** Reads the record when it is not known in this lease, and writes it when it should be another one. */
@@ -299,7 +225,7 @@ export class SessionClaims {
   #fence(own: OwnedSession, owner: string | undefined): false {
     if (this.#own.get(own.id) !== own) return false
     this.#own.delete(own.id)
-    this.#queue.delete(own)
+    this.#queue.drop(own)
     own.settle({ type: 'fenced', owner })
     this.#options.onFenced(own.id, owner)
     this.#settled(own)

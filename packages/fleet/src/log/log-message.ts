@@ -43,6 +43,15 @@ const PART = 'Agentproto-Part'
 
 export const NO_BODY = new Uint8Array(0)
 
+/** A message of no event, after the event `lastSeq`. */
+export const markerOf = (kind: 'owner' | 'end', epoch: number, lastSeq: number): LogMessage => ({
+  kind,
+  epoch,
+  first: lastSeq + 1,
+  last: lastSeq,
+  body: NO_BODY,
+})
+
 export function headersOf({ kind, epoch, first, last, part }: LogMessage): MsgHdrs {
   const all = headers()
   all.set(KIND, kind)

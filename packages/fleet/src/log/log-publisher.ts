@@ -2,14 +2,15 @@ import { AgentprotoError, settlesWithin } from '@agentproto/contracts'
 import { jetstream } from '@nats-io/jetstream'
 import { Backoff } from '../cluster/backoff.js'
 import { clusterError } from '../cluster/cluster.js'
-import { HEADER_BYTES, lastWhole } from './log-message.js'
+import { HEADER_BYTES, lastWhole, markerOf } from './log-message.js'
 import type { Follow, LogPublisherOptions } from './log-publisher-options.js'
 import { LogTail } from './log-tail.js'
 import { PublishPace } from './publish-pace.js'
 import { PublishSlots } from './publish-slots.js'
-import { isConflict, ownerMarker, type Publication, type Publishing, SessionPublication } from './publication.js'
+import { type Publication, SessionPublication } from './publication.js'
+import type { Publishing } from './publishing.js'
 import { Reachable } from './reachable.js'
-import { storeMessage } from './store-message.js'
+import { isConflict, storeMessage } from './store-message.js'
 
 /** A message has at most this much of a log, so that a reader gets it soon and a slow one holds few bytes. */
 const MESSAGE_BYTES = 256 * 1024
@@ -87,7 +88,7 @@ export class LogPublisher {
         })
       const lastSeq = last === undefined ? 0 : lastWhole(last)
       if (last?.epoch === epoch) return lastSeq
-      const message = ownerMarker(epoch, lastSeq)
+      const message = markerOf('owner', epoch, lastSeq)
       const stored = await storeMessage(this.#publishing, { sessionId, message, after }).catch((error: unknown) =>
         isConflict(error) ? undefined : rethrow(error),
       )

@@ -5,7 +5,7 @@ import { lastWhole, type LogMessage, parseLogMessage } from './log-message.js'
 import { LOG_STREAM, logSubject } from '../subjects.js'
 
 /** A message of the log where it lies in the stream. */
-export interface StoredMessage {
+interface StoredMessage {
   readonly streamSeq: number
   readonly message: LogMessage
 }

@@ -1,19 +1,14 @@
-import { AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
+import { type AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
 import type { EventBatch } from '@agentproto/contracts/agent'
 import type { EventReader } from '@agentproto/contracts/wire'
-import { JetStreamApiCodes, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream'
 import { Backoff } from '../cluster/backoff.js'
-import { clusterError } from '../cluster/cluster.js'
-import { isDenied } from '../cluster/is-denied.js'
-import { messagesOf, type Splitting } from './log-batch.js'
-import { HEADER_BYTES, lastWhole, type LogMessage, NO_BODY } from './log-message.js'
-import type { Follow, LogPublisherOptions } from './log-publisher-options.js'
-import type { LogEnd, LogTail } from './log-tail.js'
-import type { PublishPace } from './publish-pace.js'
-import type { PublishSlots } from './publish-slots.js'
-import type { Reachable } from './reachable.js'
-import type { StoredSignatures } from '../keys/stored-signature.js'
-import { storeMessage } from './store-message.js'
+import { messagesOf } from './log-batch.js'
+import { HEADER_BYTES, type LogMessage, markerOf } from './log-message.js'
+import { isAhead, type LogPlace, partlyStored, placeOf } from './log-place.js'
+import type { Follow } from './log-publisher-options.js'
+import type { Publishing } from './publishing.js'
+import { isConflict, storeMessage } from './store-message.js'
+import { Unstored } from './unstored.js'
 
 /** Why a log is not published any more. */
 export type PublicationEnd =
@@ -34,52 +29,10 @@ export interface Publication {
   close(): Promise<void>
 }
 
-/** What the publications of a host share. */
-export interface Publishing extends Omit<LogPublisherOptions, 'cluster'> {
-  readonly jetstream: JetStreamClient
-  readonly signatures: StoredSignatures
-  readonly tail: LogTail
-  readonly slots: PublishSlots
-  readonly pace: PublishPace
-  readonly reachable: Reachable
-  /** Of the body of a message. */
-  readonly maxBytes: number
-  /** Messages cannot be stored, for a while already or until a person changes something. */
-  readonly onFailing: (why: string) => void
-  readonly onStored: () => void
-  /** Something was published, or a publication ended. */
-  readonly onProgress: () => void
-}
-
 /** A log with so many unpublished events does not wait for the next beat: a batch has no more. */
 const FULL_BATCH = 1_024
-/** Servers elect a leader in less. */
-const LONG_MS = 15_000
 /** So often somebody else wrote first before it is said. */
 const MANY_CONFLICTS = 8
-
-export const ownerMarker = (epoch: number, lastSeq: number): LogMessage => emptyMessage('owner', epoch, lastSeq)
-
-const emptyMessage = (kind: 'owner' | 'end', epoch: number, lastSeq: number): LogMessage => ({
-  kind,
-  epoch,
-  first: lastSeq + 1,
-  last: lastSeq,
-  body: NO_BODY,
-})
-
-/** The message on the subject is another than was expected: somebody wrote to it, or an answer was lost. */
-export const isConflict = (error: unknown): boolean =>
-  error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence
-
-/** How far the log is published: after which message of the stream the next one goes. */
-interface Place {
-  streamSeq: number
-  /** Number of the last event that is wholly stored. */
-  lastSeq: number
-  /** The message there; absent in an empty log. */
-  message?: LogMessage
-}
 
 const CLOSED: PublicationEnd = { type: 'closed' }
 /** The place is not what it was thought to be: it is read again. */
@@ -99,14 +52,14 @@ export class SessionPublication implements Publication {
   #published = 0
   #conflicts = 0
   #reported = ''
-  /** Since when no attempt succeeds. */
-  #failing: { readonly since: number; readonly isReported: boolean } | undefined
+  readonly #unstored: Unstored
 
   constructor(shared: Publishing, sessionId: string, follow: Follow) {
     this.#shared = shared
     this.#sessionId = sessionId
     this.#follow = follow
     this.#backoff = new Backoff(shared.clock)
+    this.#unstored = new Unstored(shared.clock, shared.onFailing)
     this.done = this.#run()
   }
 
@@ -145,13 +98,13 @@ export class SessionPublication implements Publication {
     const place = await this.#place(epoch)
     if (!('streamSeq' in place)) return place
     if ((place.message?.epoch ?? 1) < epoch) {
-      const marked = await this.#send(ownerMarker(epoch, place.lastSeq), place)
+      const marked = await this.#send(markerOf('owner', epoch, place.lastSeq), place)
       if (marked !== undefined) return marked
     }
     return this.#publishAfter(place, epoch)
   }
 
-  async #publishAfter(place: Place, epoch: number): Promise<PublicationEnd | typeof AGAIN> {
+  async #publishAfter(place: LogPlace, epoch: number): Promise<PublicationEnd | typeof AGAIN> {
     try {
       const reader = await this.#follow(place.lastSeq)
       this.#reader = reader
@@ -176,7 +129,11 @@ export class SessionPublication implements Publication {
     }
   }
 
-  async #publish(batch: EventBatch, place: Place, epoch: number): Promise<PublicationEnd | typeof AGAIN | undefined> {
+  async #publish(
+    batch: EventBatch,
+    place: LogPlace,
+    epoch: number,
+  ): Promise<PublicationEnd | typeof AGAIN | undefined> {
     if (batch.gap !== undefined && batch.gap.first <= batch.gap.after) throw isAhead(place.lastSeq, batch.gap.first - 1)
     this.#inHand = batch.records.length
     const { maxBytes } = this.#shared
@@ -191,15 +148,15 @@ export class SessionPublication implements Publication {
   }
 
   /** Readers on other hosts wait for it, so that it counts as one more event to publish. */
-  async #complete(place: Place, epoch: number): Promise<PublicationEnd | typeof AGAIN> {
+  async #complete(place: LogPlace, epoch: number): Promise<PublicationEnd | typeof AGAIN> {
     const { lastSeq, message } = place
     if (message?.kind === 'end') return { type: 'complete', lastSeq }
     this.#inHand = 1
-    return (await this.#send(emptyMessage('end', epoch, lastSeq), place)) ?? { type: 'complete', lastSeq }
+    return (await this.#send(markerOf('end', epoch, lastSeq), place)) ?? { type: 'complete', lastSeq }
   }
 
   /** Where the fleet's log ends now. Waits for as long as NATS is away. */
-  async #place(epoch: number): Promise<Place | PublicationEnd> {
+  async #place(epoch: number): Promise<LogPlace | PublicationEnd> {
     const { slots, tail } = this.#shared
     while (!this.#closing.signal.aborted) {
       try {
@@ -209,7 +166,7 @@ export class SessionPublication implements Publication {
         return placeOf(found, this.#published)
       } catch (error) {
         if (isAgentprotoError(error)) throw error
-        this.#unanswered(error)
+        this.#unstored.failed(error)
         await this.#wait()
       }
     }
@@ -217,7 +174,7 @@ export class SessionPublication implements Publication {
   }
 
   /** Stores a message after `place`, and moves that. @returns why it did not; undefined if it did */
-  async #send(message: LogMessage, place: Place): Promise<PublicationEnd | typeof AGAIN | undefined> {
+  async #send(message: LogMessage, place: LogPlace): Promise<PublicationEnd | typeof AGAIN | undefined> {
     const size = message.body.length + HEADER_BYTES
     while (!this.#closing.signal.aborted) {
       const epoch = this.#shared.epochOf(this.#sessionId)
@@ -230,7 +187,7 @@ export class SessionPublication implements Publication {
   }
 
   /** @returns whether it is stored; undefined if that is not known, or it may not be stored now */
-  async #attempt(message: LogMessage, place: Place): Promise<boolean | undefined> {
+  async #attempt(message: LogMessage, place: LogPlace): Promise<boolean | undefined> {
     // In one step with the publish: between them the lease could end.
     if (!this.#shared.mayWrite(this.#sessionId)) return undefined
     try {
@@ -246,13 +203,13 @@ export class SessionPublication implements Publication {
       return true
     } catch (error) {
       if (isConflict(error)) return this.#conflict()
-      this.#unanswered(error)
+      this.#unstored.failed(error)
       return undefined
     }
   }
 
-  #stored({ lastSeq }: Place): void {
-    this.#failing = undefined
+  #stored({ lastSeq }: LogPlace): void {
+    this.#unstored.stored()
     this.#shared.onStored()
     this.#published = lastSeq
     this.#conflicts = 0
@@ -266,16 +223,6 @@ export class SessionPublication implements Publication {
     if (this.#conflicts === MANY_CONFLICTS)
       this.#report(`Session ${this.#sessionId} cannot be published to the fleet now: its log there changes meanwhile.`)
     return false
-  }
-
-  #unanswered(error: unknown): void {
-    const { clock, onFailing } = this.#shared
-    this.#failing ??= { since: clock.now(), isReported: false }
-    const { since, isReported } = this.#failing
-    // An election of the servers ends by itself; that a right is missing does not.
-    if (isReported || (clock.now() - since < LONG_MS && !isDenied(error))) return
-    this.#failing = { since, isReported: true }
-    onFailing(clusterError(error).message)
   }
 
   async #wait(): Promise<void> {
@@ -295,23 +242,3 @@ export class SessionPublication implements Publication {
     this.#shared.onProblem(problem)
   }
 }
-
-const placeOf = (found: LogEnd | undefined, published: number): Place =>
-  found?.message === undefined
-    ? { streamSeq: found?.streamSeq ?? 0, lastSeq: published }
-    : { streamSeq: found.streamSeq, lastSeq: lastWhole(found.message), message: found.message }
-
-/** The event of which the log ends with a part, if that is ours: it goes on there. */
-function partlyStored({ message }: Place, epoch: number): Splitting['partly'] {
-  if (message?.part === undefined || message.epoch !== epoch) return undefined
-  const { offset, total } = message.part
-  const bytes = offset + message.body.length
-  return bytes === total ? undefined : { seq: message.first, bytes, total }
-}
-
-const isAhead = (there: number, here: number): AgentprotoError =>
-  new AgentprotoError('storage_corrupt', "The fleet's log has events that the log of this host does not have", {
-    expected: `at most ${here} events`,
-    given: there,
-    hint: 'A power cut can lose the last events of a host. Fork the session to go on with it.',
-  })

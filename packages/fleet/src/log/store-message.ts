@@ -1,4 +1,4 @@
-import type { JetStreamClient, PubAck } from '@nats-io/jetstream'
+import { JetStreamApiCodes, JetStreamApiError, type JetStreamClient, type PubAck } from '@nats-io/jetstream'
 import { headersOf, type LogMessage, messageId } from './log-message.js'
 import type { StoredSignatures } from '../keys/stored-signature.js'
 import { logSubject } from '../subjects.js'
@@ -28,3 +28,7 @@ export function storeMessage(
     timeout: PUBLISH_MS,
   })
 }
+
+/** The message on the subject is another than was expected: somebody wrote to it, or an answer was lost. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence

@@ -17,7 +17,10 @@ import {
   type UsageReportRow,
   type WaitingQuery,
 } from '@agentproto/contracts/wire'
+import type { Caller } from '../calls/caller.js'
 import { unreachable } from '../calls/exchange.js'
+import type { HostCalls } from '../calls/host-calls.js'
+import type { Owners } from './owners.js'
 
 // Answers that are put together from those of all hosts. A host that does not answer is named; its part is missing.
 
@@ -62,11 +65,25 @@ const problemOf = (thrown: unknown): string =>
 /** A list is shown without a host that has just been lost, rather than late, in milliseconds. */
 const LIST_MS = 3_000
 
-/** @throws `host_unreachable` for an answer that takes too long for a list. What was asked goes on. */
-export async function inTime<T>(host: string, answer: Promise<T>, clock: Clock): Promise<T> {
-  if (await settlesWithin(LIST_MS, answer, clock)) return answer
-  throw unreachable(host, 'The host does not answer in time')
+interface Asking {
+  /** This host. */
+  readonly host: string
+  readonly owners: Pick<Owners, 'others'>
+  readonly calls: Pick<Caller, 'to'>
+  readonly clock: Clock
 }
+
+/** As {@link askAll}, for a list: the part of a host that takes too long is missing. What it was asked goes on. */
+export const askForList = <T>(
+  { host, calls, clock, owners }: Asking,
+  answer: () => Promise<T>,
+  ask: (other: HostCalls) => Promise<T>,
+): Promise<Answers<T>> =>
+  askAll({ host, answer }, owners.others, async (other) => {
+    const answered = ask(calls.to(other))
+    if (await settlesWithin(LIST_MS, answered, clock)) return answered
+    throw unreachable(other, 'The host does not answer in time')
+  })
 
 const listOf = <T>({ answers }: Answers<T>): readonly T[] => answers.map(({ answer }) => answer)
 

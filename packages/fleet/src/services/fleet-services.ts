@@ -5,13 +5,14 @@ import type {
   UsageService,
   WorktreeService,
 } from '@agentproto/contracts/wire'
-import { askAll, inTime, mergePruned, mergeRules, mergeUsage } from './asked-of-all.js'
+import { askAll, askForList, mergePruned, mergeRules, mergeUsage } from './asked-of-all.js'
+import type { Fleet } from './fleet.js'
 import { searchAll } from './fleet-search.js'
 import type { FleetServices, FleetServicesOptions } from './fleet-services-options.js'
 import { OwnerCalls } from './owner-calls.js'
 import { ownerOrLog } from './owner-or-log.js'
 import { Owners } from './owners.js'
-import { type Fleet, sessionsOf } from './fleet-sessions.js'
+import { sessionsOf } from './fleet-sessions.js'
 
 /**
  * The services of a fleet, of any session on any host. A session of this host is answered by its own services, with nothing between
@@ -32,15 +33,21 @@ export function fleetServices(options: FleetServicesOptions): FleetServices {
 }
 
 /** Rules of a workspace are those of this host. */
-function permissionsOf({ host: self, own: { permissions }, calls, clock, owner, owners }: Fleet): PermissionService {
+function permissionsOf(fleet: Fleet): PermissionService {
+  const {
+    own: { permissions },
+    owner,
+    owners,
+  } = fleet
   return {
     rules: (scope) => owner.read('permissions.rules', [scope]),
     async allRules(workspaces) {
       if (owners.isAlone) return permissions.allRules(workspaces)
-      const answer = () => permissions.allRules(workspaces)
       // The same slug may be another folder there: of another host only the rules of its sessions are listed.
-      const asked = await askAll({ host: self, answer }, owners.others, (host) =>
-        inTime(host, calls.to(host).value('permissions.allRules', [[]]), clock),
+      const asked = await askForList(
+        fleet,
+        () => permissions.allRules(workspaces),
+        (other) => other.value('permissions.allRules', [[]]),
       )
       return mergeRules(asked)
     },
@@ -77,15 +84,21 @@ function archiveOf(fleet: Fleet): SessionArchive {
   }
 }
 
-function usageOf({ host: self, own: { usage }, calls, clock, owners }: Fleet): UsageService {
+function usageOf(fleet: Fleet): UsageService {
+  const {
+    own: { usage },
+    owners,
+  } = fleet
   return {
     async report(query, within) {
       const own = await usage.report(query, within)
       if (owners.isAlone) return own
       // The same days everywhere, also when a host has another date.
       const { from, to, by } = own
-      const asked = await askAll({ host: self, answer: async () => own }, owners.others, (host) =>
-        inTime(host, calls.to(host).value('usage.report', [{ from, to, by }, within]), clock),
+      const asked = await askForList(
+        fleet,
+        async () => own,
+        (other) => other.value('usage.report', [{ from, to, by }, within]),
       )
       return mergeUsage(asked) ?? own
     },

@@ -3,7 +3,7 @@ import { AgentprotoError, type Principal } from '@agentproto/contracts'
 import type { Host, SpawnAgentRequest } from '@agentproto/contracts/wire'
 
 /** What decides where a session is started. */
-export type PlacedRequest = Pick<SpawnAgentRequest, 'on' | 'adapter' | 'workspaceSlug' | 'idempotencyKey'>
+type PlacedRequest = Pick<SpawnAgentRequest, 'on' | 'adapter' | 'workspaceSlug' | 'idempotencyKey'>
 
 /** Why hosts cannot take a session: of each host by name, what it lacks. */
 export type Lacks = Readonly<Record<string, readonly string[]>>

@@ -16,7 +16,7 @@ test(
       ...'--once --seed 7 --sessions 3 --movers 1 --lease 2000 --away 4000'.split(' '),
     ])
     expect(stdout).toMatch(
-      /^fleet: 6 faults made \(1 gateway killed, 1 gateway frozen, 1 NATS server killed, 1 NATS server frozen, 1 NATS away, 1 host lost\), 3 sessions, 1 that may move \(\d+ moves\), \d{2,} turns, \d{4,} events, 0 faults found/m,
+      /^fleet: 6 faults made \(1 gateway killed, 1 gateway frozen, 1 NATS server killed, 1 NATS server frozen, 1 NATS away, 1 host lost\), 3 sessions, 1 that may move \(\d+ moves, which lost \d+ events\), \d{2,} turns, \d{4,} events, 0 faults found/m,
     )
   },
 )

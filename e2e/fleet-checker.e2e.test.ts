@@ -150,6 +150,36 @@ test('17.3 the checker sees two owners in the messages of the servers', () => {
   expect(faultsOf(checked({ stored: moved }))).not.toEqual([])
 })
 
+/** The host of a session was lost with its events 5 and 6, and another one goes on. */
+function movedWithLoss(
+  detail: string,
+): Pick<CheckedSession, 'mayMove' | 'reader'> & { at: readonly string[]; stored: StoredMessage[] } {
+  const numbered = linesOf(events)
+  const said = JSON.stringify({ seq: 7, sessionId: ID, type: 'repair', detail })
+  const after = linesOf([...events.slice(0, 6), { type: 'repair', detail }, ...events.slice(6)]).slice(7)
+  const at = [...numbered.slice(0, 4), said, ...after]
+  const body = Buffer.alloc(0)
+  const owner = { kind: 'owner', epoch: 2, first: 5, last: 4, body }
+  const gap = { kind: 'gap', epoch: 2, first: 5, last: 6, body }
+  const [before, ...later] = [...messagesOf(at.slice(0, 4)), ...messagesOf(at.slice(4))]
+  const stored = [before, owner, gap, ...later.map((message) => ({ ...message, epoch: 2 }))]
+  // Such a session has no reader: it may have read what was never published.
+  return { at, reader: undefined, mayMove: true, stored: stored.flatMap((message) => message ?? []) }
+}
+
+test('17.3 the checker knows what a lost host had not published, and takes no other gap for that', () => {
+  const moved = movedWithLoss('The host one was lost. 2 of its events are lost')
+  expect(faultsOf(checked(moved))).toEqual([])
+  // Nobody has said it; the session was not to move; the gap is not where the owner changes; it is another gap.
+  expect(faultsOf(checked(movedWithLoss('The host one was lost')))).toHaveLength(1)
+  expect(faultsOf(checked({ ...moved, mayMove: false }))).not.toEqual([])
+  const [before, owner, gap, ...later] = moved.stored
+  if (before === undefined || owner === undefined || gap === undefined) throw new Error('too few messages')
+  expect(faultsOf(checked({ ...moved, stored: [before, gap, owner, ...later] }))).not.toEqual([])
+  expect(faultsOf(checked({ ...moved, stored: [before, owner, { ...gap, last: 7 }, ...later] }))).not.toEqual([])
+  expect(faultsOf(checked({ ...moved, stored: [before, owner, { ...gap, epoch: 1 }, ...later] }))).not.toEqual([])
+})
+
 test('17.3 the checker sees agents of one session on two hosts', needs('linux'), async () => {
   const found: string[] = []
   const watching = watchAgents((fault) => void found.push(fault))

@@ -20,7 +20,7 @@ export interface CheckedSession {
   readonly mayMove?: boolean
   readonly lines: readonly string[]
   readonly copies: ReadonlyMap<string, readonly string[]>
-  readonly reader?: ChaosReader
+  readonly reader?: ChaosReader | undefined
   readonly stored?: readonly StoredMessage[]
   readonly tokens: ReadonlyMap<string, number>
   readonly calm: ReadonlyMap<string, readonly (readonly string[])[]>
@@ -28,3 +28,4 @@ export interface CheckedSession {
 
 export declare function faultsOf(session: CheckedSession): string[]
 export declare function linesIn(messages: readonly StoredMessage[]): string[]
+export declare function lostByMoves(messages: readonly StoredMessage[]): readonly StoredMessage[]

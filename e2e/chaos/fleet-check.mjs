@@ -12,17 +12,27 @@ import { LogCheck } from './session-check.mjs'
 export function faultsOf({ copies, reader, stored, ...session }) {
   const { lines, mayMove = false } = session
   return [
-    ...logFaults(session),
+    ...logFaults({ ...session, lost: mayMove ? lostByMoves(stored ?? []) : [] }),
     ...[...copies].flatMap(([host, copy]) => copyFaults(copy, lines).map((fault) => `${host}: ${fault}`)),
     ...(reader === undefined ? [] : readerFaults(reader, lines)),
     ...(stored === undefined ? [] : storedFaults(stored, lines, { mayMove }).map((fault) => `the servers: ${fault}`)),
   ]
 }
 
+/**
+ * Of a host that was lost, the events that it had stored and not yet published: the host that goes on says so before its own
+ * first event, and gives their numbers to no other event. Any other gap is a fault.
+ */
+export function lostByMoves(messages) {
+  return messages.filter(({ kind, epoch }, at) => kind === 'gap' && isOwnerOf(messages[at - 1], epoch))
+}
+
+const isOwnerOf = (message, epoch) => message?.kind === 'owner' && message.epoch === epoch && epoch > 1
+
 /** Numbers without gaps, and each prompt once, in its turn, with all that a calm turn has. */
-function logFaults({ id, cwd, lines, tokens, calm, mayMove = false }) {
+function logFaults({ id, cwd, lines, tokens, calm, lost, mayMove = false }) {
   const faults = []
-  const log = new LogCheck((fault) => faults.push(fault))
+  const log = new LogCheck((fault) => faults.push(fault), { lost })
   const turns = new Map()
   for (const line of lines) {
     const event = parsed(line)
@@ -40,6 +50,9 @@ function logFaults({ id, cwd, lines, tokens, calm, mayMove = false }) {
     if (event.type === 'turn-end') turn.reason = event.reason
   }
   log.end()
+  for (const { first, last } of lost)
+    if (!lines.some((line) => line.includes(`${last - first + 1} of its events are lost`)))
+      faults.push(`its log does not say that events ${first} to ${last} are lost`)
   return [...faults, ...(mayMove ? repeatedPrompts(lines) : turnFaults(turns, tokens, calm))]
 }
 
@@ -88,10 +101,14 @@ function readerFaults({ faults, last, chain }, lines) {
 function storedFaults(messages, lines, { mayMove }) {
   const faults = []
   const before = { epoch: 1, last: 0 }
+  const lost = new Set(mayMove ? lostByMoves(messages) : [])
   for (const message of messages) {
-    faults.push(...ownerFaults(message, before, { mayMove }), ...orderFaults(message, before))
+    faults.push(...ownerFaults(message, before, { mayMove }))
+    if (!lost.has(message)) faults.push(...orderFaults(message, before))
+    else if (message.first !== before.last + 1)
+      faults.push(`the gap from ${message.first} on comes after ${before.last}`)
     before.epoch = Math.max(before.epoch, message.epoch)
-    if (EVENTS.has(message.kind)) before.last = message.last
+    if (EVENTS.has(message.kind) || lost.has(message)) before.last = message.last
   }
   return [...faults, ...copyFaults(linesIn(messages), lines)]
 }

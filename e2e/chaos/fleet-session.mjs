@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { callUntilAnswered } from './daemon.mjs'
-import { faultsOf, linesIn } from './fleet-check.mjs'
+import { faultsOf, linesIn, lostByMoves } from './fleet-check.mjs'
 import { pause, pick } from './fleet-faults.mjs'
 import { followSession } from './follower.mjs'
 import { agentPids } from './processes.mjs'
@@ -101,7 +101,7 @@ export class FleetSession {
 
   /**
    * Ends the session, and compares what each host, the servers and the reader have of it.
-   * @returns `turns`, `events` and `moves`
+   * @returns `turns`, `events`, `moves`, and `lost`: how many events were never published before their host was lost
    */
   async check({ calm, stored }) {
     const { id, hosts, cwd, mayMove } = this.#options
@@ -127,6 +127,7 @@ export class FleetSession {
       turns: this.#lines.filter((line) => JSON.parse(line).type === 'turn-end').length,
       events: this.#lines.length,
       moves: messages.filter(({ kind }) => kind === 'owner').length,
+      lost: lostByMoves(messages).reduce((sum, { first, last }) => sum + last - first + 1, 0),
     }
   }
 
@@ -161,8 +162,8 @@ export class FleetSession {
   }
 
   #report(faults) {
-    const { id, owner, fault } = this.#options
-    for (const each of faults) fault(`${id} of ${owner.name}: ${each}`)
+    const { id, owner, mayMove, fault } = this.#options
+    for (const each of faults) fault(`${id} of ${owner.name}${mayMove ? ', which may move' : ''}: ${each}`)
   }
 }
 

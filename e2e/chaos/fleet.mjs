@@ -5,8 +5,8 @@
 //   node e2e/chaos/fleet.mjs --minutes 10 --sessions 60 [--movers 6] [--seed 1]
 //   node e2e/chaos/fleet.mjs --once --sessions 3 --movers 1        each kind of fault once
 //
-// The last line is `fleet: 40 faults made (9 gateway killed, …), 60 sessions, 6 that may move (4 moves), 1234 turns, 123456 events,
-// 0 faults found`; the exit code is 1 when there are faults.
+// The last line is `fleet: 40 faults made (9 gateway killed, …), 60 sessions, 6 that may move (4 moves, which lost 20
+// events), 1234 turns, 123456 events, 0 faults found`; the exit code is 1 when there are faults.
 import { tmpdir } from 'node:os'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -96,7 +96,7 @@ try {
   const list = Object.entries(made).map(([what, times]) => `${times} ${what}`)
   console.log(
     `fleet: ${madeCount()} faults made (${list.join(', ')}), ${sessionCount} sessions, ` +
-      `${moverCount} that may move (${counts.moves} moves), ${counts.turns} turns, ${counts.events} events, ` +
+      `${moverCount} that may move (${counts.moves} moves, which lost ${counts.lost} events), ${counts.turns} turns, ${counts.events} events, ` +
       `${found.length} faults found (seed ${values.seed})`,
   )
   process.exitCode = found.length === 0 ? 0 : 1
@@ -122,12 +122,13 @@ function shuffled(list) {
 /** First while all hosts answer, then each session at hosts that cannot ask its owner any more. */
 async function checkAll(sessions, calm) {
   const logs = await openStoredLogs(servers)
-  const counts = { turns: 0, events: 0, moves: 0 }
+  const counts = { turns: 0, events: 0, moves: 0, lost: 0 }
   for (const session of sessions) {
     const checked = await session.check({ calm, stored: logs })
     counts.turns += checked.turns
     counts.events += checked.events
     counts.moves += checked.moves
+    counts.lost += checked.lost
   }
   await logs.close()
   for (const host of hosts) {

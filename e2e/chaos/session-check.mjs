@@ -23,13 +23,17 @@ export class LogCheck {
   #fault
   #turn
   #runs = 0
+  #afterLost
 
-  constructor(fault) {
+  /** @param options `lost`, the only gaps that may be there: each with its `first` and `last` number */
+  constructor(fault, { lost = [] } = {}) {
     this.#fault = fault
+    this.#afterLost = new Map(lost.map(({ first, last }) => [first, last + 1]))
   }
 
   take(event) {
-    if (event.seq !== this.last + 1) this.#fault(`the log has ${event.seq} after ${this.last}`)
+    const next = this.last + 1
+    if (event.seq !== (this.#afterLost.get(next) ?? next)) this.#fault(`the log has ${event.seq} after ${this.last}`)
     this.last = event.seq
     if (event.type === 'user-prompt') this.#begin(event.turn)
     if (event.type === 'turn-end') this.#end(event.turn)

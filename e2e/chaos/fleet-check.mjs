@@ -50,11 +50,17 @@ function logFaults({ id, cwd, lines, tokens, calm, lost, mayMove = false }) {
     if (event.type === 'turn-end') turn.reason = event.reason
   }
   log.end()
-  for (const { first, last } of lost)
-    if (!lines.some((line) => line.includes(`${last - first + 1} of its events are lost`)))
-      faults.push(`its log does not say that events ${first} to ${last} are lost`)
-  return [...faults, ...(mayMove ? repeatedPrompts(lines) : turnFaults(turns, tokens, calm))]
+  return [
+    ...faults,
+    ...unsaidLosses(lost, lines),
+    ...(mayMove ? repeatedPrompts(lines) : turnFaults(turns, tokens, calm)),
+  ]
 }
+
+const unsaidLosses = (lost, lines) =>
+  lost
+    .filter(({ first, last }) => !lines.some((line) => line.includes(`${last - first + 1} of its events are lost`)))
+    .map(({ first, last }) => `its log does not say that events ${first} to ${last} are lost`)
 
 function turnFaults(turns, tokens, calm) {
   const faults = []

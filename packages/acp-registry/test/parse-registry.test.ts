@@ -1,7 +1,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { distributionFor, manifestOf, parseRegistry, REGISTRY_BYTES_MAX } from '@agentproto/acp-registry'
+import {
+  type Distribution,
+  distributionFor,
+  manifestOf,
+  parseRegistry,
+  REGISTRY_BYTES_MAX,
+  type RegistryDistribution,
+  type RegistryEntry,
+} from '@agentproto/acp-registry'
 import { isAgentprotoError } from '@agentproto/contracts'
+import { parseAgentCli } from '@agentproto/manifest'
+import { ENTRY_FACTS } from './entry-facts.js'
 import { documentOf, entryWith, SAMPLE_TEXT } from './sample-registry.js'
 
 const entryOf = (members: object) => parseRegistry(documentOf(entryWith(members))).agents[0]
@@ -19,6 +29,30 @@ test('18.1 entries as the public registry has them are read without a problem', 
   })
   expect(agents.find(({ id }) => id === 'goose')?.distribution.binary?.['linux-x86_64']?.sha256).toBe('ab'.repeat(32))
 })
+
+test('18.1 each agent that the public registry had in August 2026 is read, and has a manifest for every way of it', () => {
+  const { agents, problems } = parseRegistry(documentOf(...ENTRY_FACTS))
+  expect([agents.length, problems]).toEqual([86, []])
+  const platforms = [
+    { os: 'linux', arch: 'x64' },
+    { os: 'darwin', arch: 'arm64' },
+  ] as const
+  const refused = agents.flatMap((entry) =>
+    waysOf(entry).flatMap((distribution) =>
+      platforms.flatMap((platform) => {
+        const choice = distributionFor({ distribution }, platform, { npm: true, uv: true, python: true })
+        if (!choice.ok) return choice.refused.map(({ reason }) => `${entry.id}: ${reason}`)
+        manifestOf(entry, choice.distribution, { source: { url: 'https://registry.example/' }, addedAt: 0 })
+        return []
+      }),
+    ),
+  )
+  expect(refused).toEqual([expect.stringContaining('kiro: Kiro CLI.dmg is of a form that is not supported')])
+})
+
+/** Each way of an entry by itself. */
+const waysOf = ({ distribution }: RegistryEntry): readonly RegistryDistribution[] =>
+  Object.entries(distribution).map(([way, value]) => ({ [way]: value }))
 
 test('18.1 one entry alone is read like a document', () => {
   expect(parseRegistry(JSON.stringify(entryWith({}))).agents.map(({ id }) => id)).toEqual(['sample'])
@@ -147,16 +181,38 @@ test('18.1 the checksum of an entry changes with any part of it, and not with it
   expect(other?.sha256).not.toBe(plain?.sha256)
 })
 
-const sample = (JSON.parse(SAMPLE_TEXT) as { readonly agents: readonly object[] }).agents
+const sample: readonly object[] = [
+  ...(JSON.parse(SAMPLE_TEXT) as { readonly agents: readonly object[] }).agents,
+  ...ENTRY_FACTS,
+]
 const step = fc.oneof(
   fc.constantFrom('id', 'name', 'version', 'description', 'distribution', 'npx', 'uvx', 'binary', 'package'),
   fc.constantFrom('cmd', 'args', 'env', 'archive', 'linux-x86_64', 'license', 'icon', '0', '__proto__', 'constructor'),
 )
+const HOSTILE = [
+  '../..',
+  '-x',
+  '\u001B[2J',
+  'a@b@c',
+  '\u202Egnp',
+  'x\n---\n',
+  'http://127.0.0.1/',
+  '__proto__',
+  '${HOME}',
+  '',
+]
 const junk = fc.oneof(
-  fc.jsonValue(),
-  fc.string({ unit: 'binary' }),
-  fc.constantFrom('../..', '-x', '\u001B[2J', 'a@b@c'),
+  { weight: 1, arbitrary: fc.jsonValue() },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 4, arbitrary: fc.constantFrom(...HOSTILE) },
 )
+
+/** The paths of all members of a value. */
+const pathsOf = (value: object): (readonly string[])[] =>
+  Object.entries(value).flatMap(([key, member]: [string, unknown]) => [
+    [key],
+    ...(typeof member === 'object' && member !== null ? pathsOf(member).map((path) => [key, ...path]) : []),
+  ])
 
 /** The value with a member replaced, at a path that need not exist. */
 function changed(value: unknown, [key, ...rest]: readonly string[], member: unknown): unknown {
@@ -167,22 +223,55 @@ function changed(value: unknown, [key, ...rest]: readonly string[], member: unkn
 }
 
 test('18.1 whatever is changed in entries: the rest is read, and what is read is a manifest or refused with a reason', () => {
-  const mutation = fc.tuple(fc.constantFrom(...sample), fc.array(step, { minLength: 1, maxLength: 4 }), junk)
+  const mutation = fc.constantFrom(...sample).chain((entry) => {
+    const path = fc.oneof(fc.constantFrom(...pathsOf(entry)), fc.array(step, { minLength: 1, maxLength: 4 }))
+    return fc.tuple(fc.constant(entry), path, junk)
+  })
   fc.assert(
-    fc.property(mutation, ([entry, path, member]) => {
-      const { agents } = parseRegistry(documentOf(changed(entry, path, member), entryWith({ id: 'untouched' })))
+    fc.property(fc.array(mutation, { minLength: 1, maxLength: 5 }), (mutations) => {
+      const changedOnes = mutations.map(([entry, path, member]) => changed(entry, path, member))
+      const { agents, problems } = parseRegistry(documentOf(...changedOnes, entryWith({ id: 'untouched' })))
       expect(agents.some(({ id }) => id === 'untouched')).toBe(true)
-      for (const agent of agents) {
-        const choice = distributionFor(agent, { os: 'linux', arch: 'x64' }, { npm: true, uv: true, python: true })
-        if (!choice.ok) continue
-        const source = { url: 'https://registry.example/' }
-        try {
-          expect(manifestOf(agent, choice.distribution, { source, addedAt: 0 }).slug).toBe(agent.id)
-        } catch (thrown) {
-          if (!isAgentprotoError(thrown) || thrown.code !== 'manifest_invalid') throw thrown
-        }
-      }
+      expect(new Set(agents.map(({ id }) => id)).size).toBe(agents.length)
+      const leftOut = problems.filter(({ entry }) => entry === 'left-out').map(({ index }) => index)
+      expect(agents.length + new Set(leftOut).size).toBe(changedOnes.length + 1)
+      for (const { message } of problems) expect(message).toMatch(SENTENCE)
+      for (const agent of agents) checkWays(agent)
     }),
-    { numRuns: 200 },
+    { numRuns: 300 },
   )
 })
+
+/** One line, without what a terminal would take for a command. */
+const SENTENCE = /^[^\p{Cc}\p{Cf}]+\.$/u
+
+function checkWays(agent: RegistryEntry): void {
+  for (const distribution of waysOf(agent)) {
+    const choice = distributionFor(
+      { distribution },
+      { os: 'linux', arch: 'x64' },
+      { npm: true, uv: true, python: true },
+    )
+    for (const { reason } of choice.refused) expect(reason).toMatch(SENTENCE)
+    if (choice.ok) checkManifest(agent, choice.distribution)
+  }
+}
+
+/** It is valid, or an error that has problems; and no installer takes a part of it for an option. */
+function checkManifest(agent: RegistryEntry, distribution: Distribution): void {
+  try {
+    const { slug, files } = manifestOf(agent, distribution, {
+      source: { url: 'https://registry.example/' },
+      addedAt: 0,
+    })
+    expect(slug).toBe(agent.id)
+    const read = parseAgentCli(files.get('AGENT-CLI.md') ?? '', { path: 'AGENT-CLI.md' })
+    if (!read.ok) throw new Error('The manifest is not valid')
+    for (const method of read.manifest.install) {
+      expect('package' in method ? method.package : '').not.toMatch(/^-|\s|[\p{Cc}]/u)
+      expect('url' in method ? method.url : 'https:').toMatch(/^https:|^http:\/\/(?:localhost|127\.|\[::1\])/)
+    }
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || thrown.code !== 'manifest_invalid') throw thrown
+  }
+}

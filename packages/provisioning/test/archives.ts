@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
 import { pack, type Header } from 'tar-stream'
 
 /** A tar archive of entries with their contents. */
@@ -20,12 +21,14 @@ export function zip(...entries: readonly { name: string; content: string; mode?:
   for (const { name, content, mode = 0o100755, size = content.length } of entries) {
     const local = Buffer.alloc(30)
     local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt32LE(crc32(content), 14)
     local.writeUInt32LE(size, 18)
     local.writeUInt32LE(size, 22)
     local.writeUInt16LE(name.length, 26)
     const record = Buffer.alloc(46)
     record.writeUInt32LE(0x02014b50, 0)
     record.writeUInt16LE(3 << 8, 4)
+    record.writeUInt32LE(crc32(content), 16)
     record.writeUInt32LE(size, 20)
     record.writeUInt32LE(size, 24)
     record.writeUInt16LE(name.length, 28)

@@ -59,11 +59,11 @@ test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
     "@agentproto/acp-registry
       AdapterFiles BinaryDistribution DOWNLOAD_FORMATS Distribution DistributionChoice DownloadFormat
-      EntrySource InstallPlatform InstallTools ManifestOptions NpmDistribution PUBLIC_REGISTRY
-      ProgramLaunch PythonDistribution REGISTRY_BYTES_MAX REGISTRY_PLATFORMS REGISTRY_WAYS ReadOptions
-      RefusedWay Registry RegistryBinary RegistryDistribution RegistryEntry RegistryLaunch RegistryOptions
-      RegistryPackage RegistryPlatform RegistryProblem RegistryReader RegistrySnapshot RegistryWay
-      distributionFor manifestOf openRegistry parseRegistry readRegistryFile
+      EntrySource Icons IconsOptions InstallPlatform InstallTools ManifestOptions NpmDistribution
+      PUBLIC_REGISTRY ProgramLaunch PythonDistribution REGISTRY_BYTES_MAX REGISTRY_PLATFORMS REGISTRY_WAYS
+      ReadOptions RefusedWay Registry RegistryBinary RegistryDistribution RegistryEntry RegistryLaunch
+      RegistryOptions RegistryPackage RegistryPlatform RegistryProblem RegistryReader RegistrySnapshot
+      RegistryWay distributionFor manifestOf openIcons openRegistry parseRegistry readRegistryFile
     @agentproto/acp-server
       AcpConnectionState AcpLogin AcpOpenRequest AcpOpened AcpServer AcpServerOptions AcpSessions
       AcpWatchOptions createAcpServer
@@ -278,7 +278,7 @@ test('the error codes', () => {
   expect(text(wrapped(Object.keys(ERRORS)))).toMatchInlineSnapshot(`
     "invalid_request invalid_json unauthorized forbidden host_not_allowed origin_not_allowed
     route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
-    turn_not_found request_not_found rule_not_found adapter_not_found workspace_not_found
+    turn_not_found request_not_found rule_not_found adapter_not_found icon_not_found workspace_not_found
     token_not_found token_exists label_in_use workspace_exists workspace_invalid cwd_invalid
     cwd_not_allowed path_invalid host_not_found manifest_invalid protocol_unsupported mode_unknown
     option_invalid continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed

@@ -3,6 +3,7 @@ export { parseRegistry, REGISTRY_BYTES_MAX } from './parse-registry.js'
 export { openRegistry } from './open-registry.js'
 export type { ReadOptions, RegistryOptions, RegistryReader, RegistrySnapshot } from './open-registry.js'
 export { readRegistryFile } from './read-registry-file.js'
+export { openIcons, type Icons, type IconsOptions } from './icons/open-icons.js'
 export { PUBLIC_REGISTRY } from './registry-address.js'
 export { REGISTRY_PLATFORMS, REGISTRY_WAYS } from './registry-entry.js'
 export type {

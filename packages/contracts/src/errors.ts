@@ -48,6 +48,7 @@ export const ERRORS = {
   request_not_found: row(404, 'Request not found', absent),
   rule_not_found: row(404, 'Rule not found', absent),
   adapter_not_found: row(404, 'Adapter not found', usage),
+  icon_not_found: row(404, 'The adapter has no icon', absent),
   workspace_not_found: row(404, 'Workspace not found', usage),
   token_not_found: row(404, 'Token not found', absent),
   token_exists: row(409, 'A token with this name exists', usage),

@@ -51,6 +51,8 @@ export function homeLayout(root: string) {
     outbox: at('outbox'),
     /** What registries of agents answered, one file per address. */
     registries: at('registries'),
+    /** Icons of agents, one file per address. */
+    icons: at('icons'),
     /** The install and setup state of agents, one file per adapter. */
     provisioning: at('provisioning'),
   }

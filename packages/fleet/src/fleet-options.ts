@@ -1,5 +1,16 @@
 import type { Clock } from '@agentproto/contracts'
 
+/** The runs of the gateways of one home, one after the other. */
+export interface FleetRuns {
+  /** Of this run, by which the fleet knows it; never used twice. */
+  readonly own: string
+  /**
+   * Whether an earlier run has ended for sure, so that its lease need not be waited for. False for all that is not known here.
+   * Asked again while its lease lasts.
+   */
+  hasEnded(run: string): boolean
+}
+
 /** How a gateway joins a fleet. */
 export interface FleetOptions {
   /** Addresses of the NATS servers, `nats://host:port` or `tls://host:port`; any one that answers is enough. */
@@ -20,6 +31,8 @@ export interface FleetOptions {
    * after three times, others may act in its place. The same on all hosts. Default 10 000.
    */
   readonly leaseMs?: number
+  /** This run of the gateway, and what is known of earlier ones. Default: nothing is known, and their leases are waited for. */
+  readonly runs?: FleetRuns
   readonly clock: Clock
   /** Milliseconds of a clock that no one can set. Default: of Node. */
   readonly monotonic?: () => number

@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
+import { compilePackage } from '../../../tooling/compiled-package.ts'
 import { needs } from '../../../tooling/needs.ts'
 import { keyFile } from './support/fleet-options.ts'
 import { startNats } from './support/nats-servers.ts'
@@ -61,17 +60,7 @@ function startHost(name: string, url: string, session?: string): HostProcess {
 }
 
 function spawnHost(args: readonly string[]) {
-  compile()
+  compilePackage(join(import.meta.dirname, '..'))
   const program = join(import.meta.dirname, 'support', 'host-process.mjs')
   return spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
-}
-
-/** A process of its own runs compiled code: it is compiled first where that is missing or old. */
-function compile(): void {
-  const packages = join(import.meta.dirname, '..')
-  const built = statSync(join(packages, 'dist', '.tsbuildinfo'), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const sources = readdirSync(join(packages, 'src'), { recursive: true, encoding: 'utf8' })
-  if (sources.every((file) => statSync(join(packages, 'src', file)).mtimeMs <= built)) return
-  const tsc = createRequire(import.meta.url).resolve('typescript/package.json')
-  execFileSync(process.execPath, [join(tsc, '..', 'bin', 'tsc'), '-b', packages], { stdio: 'inherit' })
 }

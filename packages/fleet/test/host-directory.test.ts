@@ -107,6 +107,86 @@ test(
   },
 )
 
+/** A gateway that was killed: what it had stored last stays, and nothing follows. */
+async function killedHost(
+  url: string,
+  leaseMs = 10_000,
+): Promise<{ readonly clock: FreezableClock; readonly run: string }> {
+  const clock = new FreezableClock()
+  const runs = { own: 'r_killed', hasEnded: () => false }
+  const killed = await joinHost('a', [url], { clock, leaseMs, runs })
+  expect(killed.hosts.get('a')?.record.run).toBe('r_killed')
+  clock.freeze()
+  await killed.cluster.close()
+  return { clock, run: runs.own }
+}
+
+test('17.3 the next run of a gateway that has surely ended joins at once', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const { run } = await killedHost(url)
+  const begun = performance.now()
+  const next = await joinHost('a', [url], {
+    leaseMs: 10_000,
+    runs: { own: 'r_next', hasEnded: (each) => each === run },
+  })
+  expect(next.hosts.term).toBeDefined()
+  expect(performance.now() - begun).toBeLessThan(2_000)
+  expect(next.problems).toEqual([])
+})
+
+test(
+  '17.3 one more heartbeat of the ended run, which NATS stores late, is not taken for a gateway that lives',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { run } = await killedHost(url)
+    const b = await joinHost('b', [url], { leaseMs: 10_000 })
+    const late = { ...b.hosts.get('a')?.record, lag: 7 }
+    const store = (): Promise<unknown> =>
+      storeSigned(b.cluster.nats, {
+        stream: `KV_${HOSTS_BUCKET}`,
+        subject: `$KV.${HOSTS_BUCKET}.a`,
+        body: JSON.stringify(late),
+      })
+    let storing: Promise<unknown> | undefined
+    let isStored = false
+    const hasEnded = (each: string): boolean => {
+      storing ??= store().then(() => (isStored = true))
+      return isStored && each === run
+    }
+    const next = await joinHost('a', [url], { leaseMs: 10_000, runs: { own: 'r_next', hasEnded } })
+    expect(next.hosts.term).toBeDefined()
+    expect(next.problems).toEqual([])
+  },
+)
+
+test(
+  '17.3 a run that ends while its lease is waited for is not waited for any longer, and one that is not known is',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const { run } = await killedHost(url, 2_400)
+    let isEnded = false
+    const begun = performance.now()
+    const runs = { own: 'r_next', hasEnded: (each: string) => isEnded && each === run }
+    const next = await joinHost('a', [url], { leaseMs: 2_400, runs })
+    expect(next.hosts.term).toBeUndefined()
+    expect(performance.now() - begun).toBeGreaterThan(2_300)
+    isEnded = true
+    await expect.poll(() => next.hosts.term, { timeout: 2_000 }).toBeDefined()
+    expect(performance.now() - begun).toBeLessThan(3 * 2_400)
+  },
+)
+
+test('17.3 a gateway that lives is not replaced by what is known of another run', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const { hosts } = await joinHost('a', [url])
+  const { term } = hosts
+  const runs = { own: 'r_next', hasEnded: (each: string) => each === 'r_another' }
+  await expect(joinHost('a', [url], { runs })).rejects.toMatchObject({ code: 'host_name_in_use' })
+  expect(hosts.term).toBe(term)
+})
+
 test('17.3 a host that left is gone for the others', needs('nats-server'), async () => {
   const { url } = await startNats()
   const [a, b] = await Promise.all([joinHost('a', [url]), joinHost('b', [url])])

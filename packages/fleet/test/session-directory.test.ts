@@ -52,6 +52,30 @@ test('17.3 what a host reads of its sessions after a restart needs no write', ne
 })
 
 test(
+  '17.3 what a killed gateway has sent, and NATS stores late, does not stay in place of what its next run knows',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const [a, b] = await hostsOf(url, 'a', 'b')
+    await a.sessions.claim(testSession('s1', { title: 'now' }))
+    await expect.poll(() => b.sessions.get('s1')?.session.title).toBe('now')
+    const late = { ...a.sessions.get('s1'), session: testSession('s1', { title: 'before' }) }
+    for (let times = 0; times < 3; times++) {
+      const body = JSON.stringify(late)
+      const subject = `$KV.${SESSIONS_BUCKET}.s1`
+      await storeSigned(b.cluster.nats, { stream: `KV_${SESSIONS_BUCKET}`, subject, body })
+      await expect.poll(() => b.sessions.get('s1')?.session.title).toBe('before')
+      await expect.poll(() => b.sessions.get('s1')?.session.title, { timeout: 3_000 }).toBe('now')
+    }
+    const written = await revisionOf(a, 's1')
+    a.sessions.keep(testSession('s1', { title: 'after' }))
+    await expect.poll(() => b.sessions.get('s1')?.session.title).toBe('after')
+    expect(await revisionOf(a, 's1')).toBe(written + 1)
+    expect(a.fenced).toEqual([])
+  },
+)
+
+test(
   '17.4 an ended session whose log is whole in the fleet is not asked about again, until it goes on',
   needs('nats-server'),
   async () => {

@@ -1,5 +1,7 @@
+import { defined } from '@agentproto/contracts'
 import type { HostService } from '@agentproto/contracts/wire'
 import type { Fleet } from '@agentproto/fleet'
+import { type GatewayRuns, recordRun } from '@agentproto/server'
 import { sessionReplay } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
 import type { Observers } from './observe.js'
@@ -21,10 +23,24 @@ export async function openFleetOf(settings: Settings, parts: Observers & Agents 
   const hosts = openHosts(settings, parts)
   if (settings.fleet === undefined) return { hosts }
   const { openFleet } = await import('@agentproto/fleet')
-  const { clock, fleet: options } = settings
+  const { clock, fleet: options, inMemory, layout } = settings
   const { moves, sessions, permissions, archive, usage, worktrees, changes, onProblem } = parts
   const own = { sessions, permissions, archive, usage, worktrees, changes }
   const replay = sessionReplay({ clock })
-  const fleet = await openFleet({ ...options, clock, onProblem, own, hosts, moves, replay })
-  return { hosts: fleet.hosts, fleet }
+  const runs = inMemory ? undefined : recordRun(layout.fleetRuns, onProblem)
+  const fleet = await openFleet({ ...options, ...defined({ runs }), clock, onProblem, own, hosts, moves, replay })
+  return { hosts: fleet.hosts, fleet: runs === undefined ? fleet : endingRun(fleet, runs) }
 }
+
+/** A gateway that could not say to its fleet that it leaves has said it to the next one of its home. */
+const endingRun = (fleet: Fleet, runs: GatewayRuns): Fleet => ({
+  services: fleet.services,
+  hosts: fleet.hosts,
+  get figures() {
+    return fleet.figures
+  },
+  async close(withinMs) {
+    await fleet.close(withinMs)
+    runs.end()
+  },
+})

@@ -29,6 +29,8 @@ export function homeLayout(root: string) {
     keeper: at('keeper'),
     /** The key that the gateways of a fleet share. */
     fleetKey: at('fleet.key'),
+    /** The last gateways of the home in a fleet, and their processes. */
+    fleetRuns: at('fleet-runs.json'),
     /** What sandboxes of running agents need, one folder per session. */
     sandboxes: at('sandboxes'),
     crashBundles: at('crash-bundles'),

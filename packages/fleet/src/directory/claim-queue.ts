@@ -71,17 +71,23 @@ export class ClaimQueue {
       await this.#options.save(own)
       this.#backoff.reset()
     } catch (thrown) {
-      own.mustRead = true
       this.#pause(thrown)
-      this.#waiting.add(own)
+      this.#readAgain(own)
     }
     this.#writes -= 1
     // A session that changes all the time is written some times a second.
     this.#timers.after(WRITE_MS, () => {
       own.isSaving = false
+      // Until here it may have been the own write, of which the copy can know before its answer is here.
+      if (own.isBehind) this.#readAgain(own)
       if (this.#waiting.has(own)) this.#work()
     })
     this.#work()
+  }
+
+  #readAgain(own: OwnedSession): void {
+    own.mustRead = true
+    this.#waiting.add(own)
   }
 
   #pause(thrown: unknown): void {

@@ -3,6 +3,7 @@ import { ABSENT, type Bucket, type Stored } from '../cluster/bucket.js'
 import type { BucketCopy } from '../cluster/bucket-copy.js'
 import { clusterError } from '../cluster/cluster.js'
 import type { HostDetails, HostEviction, HostRecord } from './directory-records.js'
+import type { FleetRuns } from '../fleet-options.js'
 import { HostLease } from './host-lease.js'
 import type { LeaseTimes } from './lease.js'
 import { atLeastSince, atMostSince, type LeaseClock, type Moment, momentOf } from './moment.js'
@@ -17,6 +18,7 @@ export interface HeartbeatOptions {
   readonly copy: Pick<BucketCopy<HostRecord | HostEviction>, 'written'>
   /** Asked before each heartbeat. */
   readonly describe: () => HostDetails
+  readonly runs?: FleetRuns
   /** The lease is held, in a new term. */
   readonly onHeld: (term: string) => void
   readonly onLost: () => void
@@ -39,7 +41,7 @@ export class Heartbeat {
   readonly #clock: LeaseClock
   readonly #bucket: Bucket
   readonly #lease: HostLease
-  readonly #run = randomId('r')
+  readonly #run: string
   readonly #closing = new AbortController()
   #term: string | undefined
   #revision = ABSENT
@@ -56,6 +58,7 @@ export class Heartbeat {
   constructor(options: HeartbeatOptions) {
     this.#options = options
     this.#host = options.host
+    this.#run = options.runs?.own ?? randomId('r')
     this.#times = options.times
     this.#clock = options.clock
     this.#bucket = options.bucket
@@ -195,6 +198,8 @@ export class Heartbeat {
 
   /** Another gateway with this name is alive when it sends a second heartbeat; it is gone when none came for long enough. */
   #meet(record: HostRecord, revision: number): void {
+    // Also one more heartbeat of it, which was on its way when it ended.
+    if (this.#options.runs?.hasEnded(record.run) === true) return void (this.#stranger = undefined)
     const before = this.#stranger
     if (before?.revision === revision) {
       if (atLeastSince(before.received, this.#clock) >= this.#times.abandonedMs) this.#stranger = undefined

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { defined } from '@agentproto/contracts'
 import { Bucket } from '../cluster/bucket.js'
 import { BucketCopy } from '../cluster/bucket-copy.js'
 import { type Cluster, clusterError } from '../cluster/cluster.js'
@@ -80,12 +81,13 @@ export class HostDirectory {
       onHeld: (term) => this.#tell((listener) => listener.joined?.(term)),
       onLost: () => this.#tell((listener) => listener.lost?.()),
       onProblem: options.onProblem,
+      ...defined({ runs: options.runs }),
     })
   }
 
   /**
-   * Joins the fleet. A host of this name that was not left in order is waited for until its lease has ended: until
-   * then this host is not joined, which `listen` reports later.
+   * Joins the fleet. A host of this name that was not left in order is waited for until its lease has ended, unless its run
+   * has surely ended: until then this host is not joined, which `listen` reports later.
    * @throws `host_name_in_use`, `cluster_unavailable`, `cluster_unsupported`, `invalid_request`
    */
   static async join(cluster: Cluster, options: HostDirectoryOptions): Promise<HostDirectory> {

@@ -15,6 +15,8 @@ export class OwnedSession {
   revision = ABSENT
   /** The last revision that a gateway of the fleet has written, as far as is known. */
   signed = ABSENT
+  /** The last revision that the copy has shown since the record was last read. */
+  seen = ABSENT
   /** The term of the lease in which the record was last read or written: it is this host's own in that term. */
   term: string | undefined
   complete: number | undefined
@@ -50,6 +52,11 @@ export class OwnedSession {
       ...(settings === undefined || !movable(session) ? {} : { settings }),
       ...(complete === undefined || isLive(session) || session.lastSeq > complete ? {} : { complete }),
     }
+  }
+
+  /** What an earlier run of this host had sent can be stored late, in place of a record that this run has read. */
+  get isBehind(): boolean {
+    return this.seen > this.revision
   }
 
   /** What the fleet has now. */

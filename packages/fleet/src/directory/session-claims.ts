@@ -110,14 +110,15 @@ export class SessionClaims {
   }
 
   /** What the copy has of a session. Another owner fences an own one at once; for all else the leader is asked. */
-  seen(id: string, record: SessionRecord | undefined): void {
+  seen(id: string, record: SessionRecord | undefined, revision = ABSENT): void {
     const { host } = this.#hosts
     const own = this.#own.get(id)
     if (own === undefined) return
     if (record !== undefined && record.owner !== host && record.epoch > own.epoch)
       return void this.#fence(own, record.owner)
+    own.seen = Math.max(own.seen, revision)
     const isKnown = record?.owner === host && own.term !== undefined
-    if (isKnown || own.epoch === 0) return
+    if (own.epoch === 0 || (isKnown && (own.isSaving || !own.isBehind))) return
     own.mustRead = true
     this.#queue.add(own)
   }
@@ -163,6 +164,7 @@ export class SessionClaims {
 
   /** @returns whether the session is this host's, as far as the fleet knows */
   async #readRecord(own: OwnedSession): Promise<boolean> {
+    own.seen = ABSENT
     const stored = await this.#known(own)
     if (this.#own.get(own.id) !== own) return false
     own.revision = stored.revision

@@ -54,7 +54,7 @@ export class SessionDirectory {
       idleMs: IDLE_MS,
       maxKeys: MAX_SESSIONS,
       parse: parseSession,
-      onChange: (id, record) => this.#seen(id, record),
+      onChange: (id, record, { revision }) => this.#seen(id, record, revision),
       onForged: (id) => this.#claims.seen(id, undefined),
       onProblem,
     })
@@ -226,8 +226,8 @@ export class SessionDirectory {
     return this.#claims.taken(taken, written)
   }
 
-  #seen(id: string, record: SessionRecord | undefined): void {
-    this.#claims.seen(id, record)
+  #seen(id: string, record: SessionRecord | undefined, revision: number): void {
+    this.#claims.seen(id, record, revision)
     this.#known.seen(id, record)
   }
 

@@ -229,12 +229,12 @@ test('what each package exports', () => {
       SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets isSecretSlug openKeyring
       parseSecretValue
     @agentproto/server
-      Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock HomeRecord HomeUpgrade HomeWriter Hook
-      HookContext HookDenial Hooks HostNames ListenOptions Listeners LogLevel LogOptions Metrics Notifier
-      NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions OpenTokensOptions OutboxLimits
-      OwnHostOptions PrepareHomeOptions PromptAttempt RequestAsked RestartableListenOptions SpawnAttempt
-      TlsOptions WebhookOptions assertHomeReadable browserCodes openAccess openAudit openHome
-      openOfflineAudit openTokens ownHost prepareHome withKeptToken withSessionToken
+      Access Audit DEFAULT_PORT GatewayHooks GatewayLog GatewayRuns HomeLock HomeRecord HomeUpgrade
+      HomeWriter Hook HookContext HookDenial Hooks HostNames ListenOptions Listeners LogLevel LogOptions
+      Metrics Notifier NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions OpenTokensOptions
+      OutboxLimits OwnHostOptions PrepareHomeOptions PromptAttempt RequestAsked RestartableListenOptions
+      SpawnAttempt TlsOptions WebhookOptions assertHomeReadable browserCodes openAccess openAudit openHome
+      openOfflineAudit openTokens ownHost prepareHome recordRun withKeptToken withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/server/home
@@ -251,9 +251,10 @@ test('what each package exports', () => {
       StoreSubject testEventStore testSessionStore
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces KeptProcess LineSplitter
-      MAX_LINE_BYTES MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkFolder
-      checkLaunch commandFor endProcesses environmentOf findExecutable findMarkedProcesses healPath
-      identify isSecretName keptProcess spawnAgentProcess spawnFailure
+      MAX_LINE_BYTES MarkedProcess RecordedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment
+      checkFolder checkLaunch commandFor endProcesses environmentOf findExecutable findMarkedProcesses
+      hasSurelyEnded healPath identify isSecretName keptProcess recordedProcess spawnAgentProcess
+      spawnFailure
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp

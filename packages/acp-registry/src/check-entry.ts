@@ -3,6 +3,7 @@ import { defined } from '@agentproto/contracts'
 import * as z from 'zod'
 import { displayText, httpsAddress, isHarmless } from './entry-text.js'
 import { isTooComplex, sortedJson } from './entry-json.js'
+import { isLoopbackHttp } from './registry-address.js'
 import {
   REGISTRY_PLATFORMS,
   type RegistryBinary,
@@ -16,8 +17,11 @@ export interface CheckedEntry {
   readonly faults: readonly string[]
 }
 
-/** Checks one value of the list `agents`. Never throws for its content. */
-export function checkEntry(value: unknown): CheckedEntry {
+/**
+ * Checks one value of the list `agents`. Never throws for its content.
+ * @param from Where the registry was read; absent for a file of the user
+ */
+export function checkEntry(value: unknown, from?: URL): CheckedEntry {
   if (isTooComplex(value)) return { faults: ['The entry is nested too deeply, or has too many members.'] }
   const result = entrySchema.safeParse(value)
   if (!result.success) return { faults: result.error.issues.slice(0, FAULTS_MAX).map(faultOf) }
@@ -25,6 +29,7 @@ export function checkEntry(value: unknown): CheckedEntry {
   const name = displayText(data.name, NAME_CHARS_MAX)
   if (name === '') return { faults: ['`name` has no character that can be shown.'] }
   const { links, faults } = linksOf(data)
+  const { targets, refused } = targetsOf(data.distribution.binary ?? {}, from)
   const entry = {
     id: data.id,
     name,
@@ -33,10 +38,10 @@ export function checkEntry(value: unknown): CheckedEntry {
     authors: (data.authors ?? []).slice(0, AUTHORS_MAX).map((author) => displayText(author, NAME_CHARS_MAX)),
     ...defined({ license: displayText(data.license ?? '', NAME_CHARS_MAX) || undefined }),
     ...links,
-    distribution: distributionOf(data.distribution),
+    distribution: distributionOf(data.distribution, targets),
     sha256: createHash('sha256').update(sortedJson(value)).digest('hex'),
   }
-  return { entry, faults }
+  return { entry, faults: [...faults, ...refused] }
 }
 
 const FAULTS_MAX = 5
@@ -112,11 +117,26 @@ function linksOf(data: EntryDocument) {
   return { links, faults }
 }
 
-function distributionOf({ npx, uvx, binary }: EntryDocument['distribution']): RegistryDistribution {
-  const targets = REGISTRY_PLATFORMS.flatMap((platform) => {
-    const target = binary?.[platform]
-    return target ? [[platform, binaryOf(target)] as const] : []
-  })
+/**
+ * The downloads of an entry. A registry elsewhere may not lead to http on this machine, as a redirect may not: services there trust
+ * who is on the same machine.
+ */
+function targetsOf(binary: NonNullable<EntryDocument['distribution']['binary']>, from: URL | undefined) {
+  const mayBeHere = from === undefined || isLoopbackHttp(from)
+  const [targets, refused]: [(readonly [string, RegistryBinary])[], string[]] = [[], []]
+  for (const platform of REGISTRY_PLATFORMS) {
+    const target = binary[platform]
+    if (!target) continue
+    if (mayBeHere || !isLoopbackHttp(new URL(target.archive))) targets.push([platform, binaryOf(target)])
+    else refused.push(`\`distribution.binary.${platform}\` leads to this machine and is left out.`)
+  }
+  return { targets, refused }
+}
+
+function distributionOf(
+  { npx, uvx }: EntryDocument['distribution'],
+  targets: readonly (readonly [string, RegistryBinary])[],
+): RegistryDistribution {
   return defined({
     npx: npx ? { package: npx.package, ...launchOf(npx) } : undefined,
     uvx: uvx ? { package: uvx.package, ...launchOf(uvx) } : undefined,

@@ -87,7 +87,7 @@ export function openRegistry(options: RegistryOptions): RegistryReader {
     const confirmedAt = clock.now()
     if (answer.changed) {
       const { text, validators } = answer
-      return { text, validators, confirmedAt, registry: parseRegistry(text) }
+      return { text, validators, confirmedAt, registry: parseRegistry(text, address) }
     }
     if (kept !== undefined) return { ...kept, confirmedAt }
     throw unreachable(address, 'it answered that nothing has changed, and nothing was kept')

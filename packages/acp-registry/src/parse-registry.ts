@@ -11,14 +11,15 @@ const AGENTS_MAX = 10_000
 /**
  * Reads the text of a registry document, or of one entry alone. An entry that cannot be used is left out and named in
  * `problems`; the others are read.
+ * @param from Where it was read; absent for a file of the user
  * @throws `registry_invalid` for a text that is too large, no JSON, of another shape, or of an unknown version
  */
-export function parseRegistry(text: string): Registry {
+export function parseRegistry(text: string, from?: URL): Registry {
   const { version, agents } = documentOf(valueOf(text))
   const known = new Map<string, RegistryEntry>()
   const problems: RegistryProblem[] = []
   for (const [index, value] of agents.entries()) {
-    const { entry, faults } = checkEntry(value)
+    const { entry, faults } = checkEntry(value, from)
     const place = { index, ...defined({ id: idOf(value) }) }
     if (entry === undefined || known.has(entry.id)) {
       const message =

@@ -58,7 +58,7 @@ export class RegistryCache {
     const { content } = await this.#file.read()
     if (content.url !== this.#url) return undefined
     try {
-      return { ...content, registry: parseRegistry(content.text) }
+      return { ...content, registry: parseRegistry(content.text, new URL(this.#url)) }
     } catch (thrown) {
       // Another version of agentproto may have kept what this one does not understand.
       if (isAgentprotoError(thrown) && thrown.code === 'registry_invalid') return undefined

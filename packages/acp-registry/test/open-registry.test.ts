@@ -197,6 +197,15 @@ test('18.1 a server with https may not lead to http on this machine', async () =
   expect(asked).toEqual(['https://registry.example/'])
 })
 
+test('18 an entry of a server elsewhere that leads to this machine is left out, also when it comes from the copy', async () => {
+  const text = documentOf(
+    entryWith({ distribution: { binary: { 'linux-x86_64': { archive: 'http://localhost:7646/', cmd: 'a' } } } }),
+  )
+  const { registry } = await opened('https://registry.example/', { fetch: () => Promise.resolve(new Response(text)) })
+  for (const mode of ['refresh', 'offline'] as const)
+    expect((await registry.read({ mode })).agents[0]?.distribution).toEqual({})
+})
+
 test('18.1 a document that is too large is refused, whatever its length says', async () => {
   const bomb = gzipSync(Buffer.alloc(60 * 1024 * 1024, ' '))
   const server = await registryServer(

@@ -130,6 +130,22 @@ test.each([
   expect(problems).toMatchObject([{ entry: 'kept' }])
 })
 
+test('18 a registry elsewhere does not lead to a service of this machine, and one on this machine or a file may', () => {
+  const own = { archive: 'http://127.0.0.1:7646/agent.zip', cmd: './agent' }
+  const other = { archive: 'https://example.com/agent.zip', cmd: './agent' }
+  const text = documentOf(entryWith({ distribution: { binary: { 'linux-x86_64': own, 'darwin-aarch64': other } } }))
+  const platformsOf = (from?: string) =>
+    Object.keys(
+      parseRegistry(text, from === undefined ? undefined : new URL(from)).agents[0]?.distribution.binary ?? {},
+    )
+  expect(platformsOf('https://registry.example/')).toEqual(['darwin-aarch64'])
+  expect(platformsOf('http://localhost:9/')).toEqual(['darwin-aarch64', 'linux-x86_64'])
+  expect(platformsOf()).toEqual(['darwin-aarch64', 'linux-x86_64'])
+  expect(parseRegistry(text, new URL('https://registry.example/')).problems).toMatchObject([
+    { entry: 'kept', message: '`distribution.binary.linux-x86_64` leads to this machine and is left out.' },
+  ])
+})
+
 test('18.1 an entry that is nested a million deep is left out', () => {
   const deep = `${'['.repeat(1e6)}${']'.repeat(1e6)}`
   const text = documentOf(entryWith({ more: 'DEEP' }), entryWith({ id: 'other' })).replace('"DEEP"', deep)

@@ -12,12 +12,19 @@ export interface Fleet {
   readonly owner: Daemon
   /** Host `two`, which is asked for them. */
   readonly other: Daemon
+  readonly ownerHome: string
   /** Of host `two`. */
   readonly otherHome: string
 }
 
+export interface FleetOptions {
+  /** Whether agents outlive their gateways. Default false. */
+  readonly keeper?: boolean
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Resolves when each host hears from the other one. */
-export async function startFleet(): Promise<Fleet> {
+export async function startFleet({ keeper = false, env = {} }: FleetOptions = {}): Promise<Fleet> {
   const nats = await launchNats(1)
   onTestFinished(() => nats.stop())
   const key = join(temporaryFolder('fleet'), 'fleet.key')
@@ -30,11 +37,13 @@ export async function startFleet(): Promise<Fleet> {
     writeFileSync(join(home, '.agentproto', 'config.json'), JSON.stringify({ cluster }), { mode: 0o600 })
     return home
   }
-  const [home, otherHome] = [homeOf('one'), homeOf('two')]
-  const [owner, other] = await Promise.all([home, otherHome].map((each) => startDaemon({ home: each, keeper: false })))
+  const [ownerHome, otherHome] = [homeOf('one'), homeOf('two')]
+  const [owner, other] = await Promise.all(
+    [ownerHome, otherHome].map((home) => startDaemon({ home, keeper, env })),
+  )
   if (owner === undefined || other === undefined) throw new Error('a host is missing')
   for (const { url, token } of [owner, other]) await expect.poll(() => reachableAt(url, token)).toEqual(['one', 'two'])
-  return { owner, other, otherHome }
+  return { owner, other, ownerHome, otherHome }
 }
 
 async function reachableAt(url: string, token: string): Promise<string[]> {

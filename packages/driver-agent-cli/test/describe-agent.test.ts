@@ -18,26 +18,22 @@ function describing(command: DescribeAgent['command']) {
   return { describe, root }
 }
 
-const initMarkers = () => findMarkedProcesses().filter(({ marker }) => marker.startsWith('init_'))
-const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('agentproto-init-'))
+const markers = () => findMarkedProcesses().filter(({ marker }) => marker.startsWith('observe_'))
 
 test('12.C7 an agent is asked what it offers, and leaves no process and no file', async () => {
-  const before = scratchFolders()
   const { describe, root } = describing([process.execPath, demo])
-  const { info, config, noSession } = await describe()
-  expect([info.capabilities.load, info.capabilities.embeddedContext, noSession]).toEqual([true, true, undefined])
-  expect(config?.modes?.map(({ id }) => id)).toEqual(expect.arrayContaining(['default', 'plan']))
-  expect(readdirSync(root)).toEqual([])
-  expect([initMarkers(), scratchFolders()]).toEqual([[], before])
+  const { capabilities, modes, session } = await describe()
+  expect([capabilities.load, capabilities.embeddedContext, session]).toEqual([true, true, 'opened'])
+  expect(modes.map(({ id }) => id)).toEqual(expect.arrayContaining(['default', 'plan']))
+  expect([readdirSync(root), markers()]).toEqual([[], []])
 })
 
 test('12.C7 what is no ACP agent, or is not there, fails with its reason and leaves nothing', async () => {
-  const before = scratchFolders()
   await expect(describing(['/bin/false']).describe()).rejects.toMatchObject({ code: expect.stringMatching(/_failed$/) })
   await expect(describing(['./none']).describe()).rejects.toMatchObject({ code: 'agent_not_installed' })
   const abort = new AbortController()
   const waiting = describing(['/bin/cat']).describe({ signal: abort.signal })
   abort.abort()
   await expect(waiting).rejects.toMatchObject({ code: 'cancelled' })
-  expect([initMarkers(), scratchFolders()]).toEqual([[], before])
+  expect(markers()).toEqual([])
 })

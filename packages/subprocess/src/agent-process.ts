@@ -13,7 +13,7 @@ import { ProcessTree } from './process-tree.js'
 import { checkLaunch, spawnFailure } from './spawn-failure.js'
 import { StderrTail } from './stderr-tail.js'
 import { endTree } from './termination.js'
-import type { Graces } from './termination.js'
+import type { EndingWatch, Graces } from './termination.js'
 
 /** How soon after output of an agent its descendants are recorded, in milliseconds. */
 const RECORD_AFTER_MS = 2_000
@@ -32,6 +32,7 @@ export interface SpawnOptions {
   /** A pipe broke or ended although the process may still run; an exit usually follows at once. */
   readonly onBroken?: (reason: string) => void
   readonly maxLineBytes?: number
+  readonly watch?: EndingWatch | undefined
 }
 
 /** A spawned agent: its pipes as lines, its identity, and the end of its whole process tree. */
@@ -156,9 +157,9 @@ export class PipedAgent implements AgentProcess {
     if (foreign === 'taken-over' && identify(this.info.pid)?.startTime === this.info.startTime)
       throw takenOver(this.info)
     if (foreign !== undefined) return {}
-    const { graces } = this.#options
+    const { graces, watch } = this.#options
     const endStdin = (): void => this.endInput()
-    await endTree({ tree: this.tree, clock: this.#clock, graces, endStdin, exit: this.exit })
+    await endTree({ tree: this.tree, clock: this.#clock, graces, endStdin, exit: this.exit, watch })
     this.#pipes.gone()
     return this.exit
   }

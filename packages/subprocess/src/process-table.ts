@@ -130,7 +130,7 @@ function bootId(): string {
   }
 }
 
-function readProc(pid: number, file: string): Buffer | undefined {
+export function readProc(pid: number, file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`)
   } catch {

@@ -1,5 +1,5 @@
 import { AgentprotoError, type Clock, pause, settlesWithin, systemClock } from '@agentproto/contracts'
-import type { AgentProcessInfo, ArmLimits } from '@agentproto/contracts/agent'
+import type { AgentProcessInfo, ArmLimits, Ending } from '@agentproto/contracts/agent'
 import { ProcessTree } from './process-tree.js'
 import type { ProcessRow } from './process-table.js'
 
@@ -17,22 +17,33 @@ export interface Ladder {
   readonly endStdin?: () => void
   /** Settles when the leader ended. */
   readonly exit?: Promise<unknown>
+  readonly watch?: EndingWatch | undefined
+}
+
+/** Watches how a process tree ends. */
+export interface EndingWatch {
+  /** How long descendants may take to end after the leader, before they get a signal, in milliseconds. */
+  readonly descendantGraceMs: number
+  /** Called before each step of the end, with what still runs then. */
+  ending(step: Ending, alive: readonly ProcessRow[]): void
 }
 
 /**
  * Ends a process tree: end of stdin, SIGTERM, SIGKILL, each to what is still running, until nothing is.
  * @throws `termination_failed`, naming the survivors
  */
-export async function endTree({ tree, clock, graces, endStdin, exit }: Ladder): Promise<void> {
+export async function endTree({ tree, clock, graces, endStdin, exit, watch }: Ladder): Promise<void> {
   // Timers of a Clock do not keep the host running, but it must not exit while it waits for this.
   const hold = setInterval(() => {}, 60_000)
   try {
     // Before anything is signalled: orphans can no longer be found by their parent.
-    tree.collect()
+    const alive = tree.collect()
+    watch?.ending('stdin', alive)
     endStdin?.()
-    if (exit) await settlesWithin(graces.stdinGraceMs, exit, clock)
-    if (await signalUntilGone(tree, { signal: 'SIGTERM', withinMs: graces.termGraceMs, clock })) return
-    if (await signalUntilGone(tree, { signal: 'SIGKILL', withinMs: KILL_GRACE_MS, clock })) return
+    const hasEnded = exit !== undefined && (await settlesWithin(graces.stdinGraceMs, exit, clock))
+    if (watch && hasEnded) await emptied(tree, clock.now() + watch.descendantGraceMs, clock)
+    if (await signalUntilGone(tree, { signal: 'SIGTERM', withinMs: graces.termGraceMs, clock, watch })) return
+    if (await signalUntilGone(tree, { signal: 'SIGKILL', withinMs: KILL_GRACE_MS, clock, watch })) return
     throw survivors(tree.remaining())
   } finally {
     clearInterval(hold)
@@ -68,10 +79,12 @@ interface Step {
   readonly signal: 'SIGTERM' | 'SIGKILL'
   readonly withinMs: number
   readonly clock: Clock
+  readonly watch: EndingWatch | undefined
 }
 
-async function signalUntilGone(tree: ProcessTree, { signal, withinMs, clock }: Step): Promise<boolean> {
+async function signalUntilGone(tree: ProcessTree, { signal, withinMs, clock, watch }: Step): Promise<boolean> {
   const deadline = clock.now() + withinMs
+  watch?.ending(signal, tree.collect())
   const signalled = new Set<number>()
   for (;;) {
     const alive = tree.collect()

@@ -1,5 +1,5 @@
 import { adoptProcess, adoptShared, connectProcess } from '@agentproto/arm-kit'
-import type { ProcessConnection } from '@agentproto/arm-kit'
+import type { ProcessConnection, ProcessWatch } from '@agentproto/arm-kit'
 import type {
   AdoptedProcess,
   AdoptedSession,
@@ -16,18 +16,19 @@ export type AcpConnection = ProcessConnection<AcpClient>
 /** ACP on the stdio of a process (AIP-44, AIP-45 `protocol: acp`). */
 export const acpArm: ProtocolArm = {
   protocol: 'acp',
-  connect: connectAcp,
+  connect: (options) => connectAcp(options),
   adopt: adoptAcp,
   adoptShared: adoptSharedAcp,
 }
 
 /**
  * Spawns an agent and initializes ACP with it.
+ * @param watch sees what the process does
  * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`, `handshake_failed`, `auth_required`,
  * `timeout`, `cancelled`; nothing of the agent runs then
  */
-export function connectAcp(options: ArmConnectOptions): Promise<AcpConnection> {
-  return connectProcess(options, (write) => new AcpClient({ ...options, write }))
+export function connectAcp(options: ArmConnectOptions, watch?: ProcessWatch): Promise<AcpConnection> {
+  return connectProcess(options, (write) => new AcpClient({ ...options, write }), watch)
 }
 
 /**

@@ -19,9 +19,10 @@ import type {
   ProcessExit,
 } from '@agentproto/contracts/agent'
 import { checkLaunch, keptProcess, spawnAgentProcess } from '@agentproto/subprocess'
-import type { AgentProcess, KeptProcess, SpawnOptions } from '@agentproto/subprocess'
+import type { AgentProcess, KeptProcess } from '@agentproto/subprocess'
 import type { TurnOutcome } from './conversation.js'
 import type { KeptLink } from './idle-point.js'
+import { type Handlers, type ProcessWatch, watched } from './process-watch.js'
 import { startCancelled, startFailure } from './start-failure.js'
 
 /** How long a broken pipe may precede the exit that explains it, in milliseconds. */
@@ -68,18 +69,21 @@ export type WriteLine = (line: string) => void | Promise<void>
 /**
  * Spawns an agent that speaks a line protocol on its stdio, and initializes the protocol.
  * @param createClient is called before the spawn, so that it can import what it needs while the agent boots
+ * @param watch sees what a process of this host does
  * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`, `handshake_failed`, `auth_required`,
  * `timeout`, `cancelled`; nothing of the agent runs then
  */
 export async function connectProcess<Client extends LineClient>(
   options: ArmConnectOptions,
   createClient: (write: WriteLine) => Client,
+  watch?: ProcessWatch,
 ): Promise<ProcessConnection<Client>> {
   const { clock, signal } = options
   if (signal.aborted) throw startCancelled()
   const client = createClient((line) => agent.write(line))
   const { handlers, broken } = pipesOf(client)
-  const agent = await start(options, client, handlers)
+  const agent = await start(options, client, watched(handlers, watch))
+  watch?.started(agent)
   const lifetime = new ProcessLifetime(agent, client, clock)
   void broken.then(() => lifetime.brokenSoon())
   const abort = (): void => void client.close(startCancelled(), { by: 'host' })
@@ -118,8 +122,6 @@ async function endFormer(former: KeptProcess): Promise<void> {
   await former.terminate()
   await former.release()
 }
-
-type Handlers = Pick<SpawnOptions, 'onLines' | 'onStderr' | 'onOversize' | 'onBroken'>
 
 /** What a process passes to its client, and a promise that settles when its pipes break. */
 export function pipesOf(client: LineClient): { readonly handlers: Handlers; readonly broken: Promise<unknown> } {

@@ -38,7 +38,7 @@ export function agentEnvironment(
 }
 
 /** Agents that call `agentproto` get the host's own program, not another installed one. */
-function searchPath({ env, bin }: AgentHost): string {
+export function searchPath({ env, bin }: AgentHost): string {
   const healed = healPath(env['PATH'] ?? '', env['HOME'])
   if (bin === undefined) return healed
   const own = dirname(bin)

@@ -39,7 +39,11 @@ export function agentHome(
   host: Pick<AgentHost, 'home' | 'homes'>,
 ): AgentHome | undefined {
   if (homePolicy(manifest, host) === 'operator') return undefined
-  const path = join(homeLayout(host.home).homes, manifest.id)
+  return homeAt(join(homeLayout(host.home).homes, manifest.id), manifest)
+}
+
+/** A home in a folder. */
+export function homeAt(path: string, manifest: Pick<AgentCliManifest, 'metadata'>): AgentHome {
   const folders = { ...FOLDERS, ...ownFolders(manifest) }
   const places = Object.entries(folders).map(([name, folder]) => [name, join(path, folder)] as const)
   for (const [, place] of places) mkdirSync(place, { recursive: true, mode: 0o700 })

@@ -1,8 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { AgentprotoError, defined, isRecord } from '@agentproto/contracts'
-import type { AgentAnswers } from '@agentproto/manifest'
-import type { DescribedAgent } from '@agentproto/runtime'
+import type { AgentObservation } from '@agentproto/contracts/agent'
 import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { interruptible } from '../../signals.js'
@@ -39,7 +38,7 @@ async function init(
   folder: string,
   ...[args, { protocol = 'acp', from = [], userHome }]: readonly [readonly string[], InitOptions]
 ): Promise<CommandResult | number> {
-  const { isAdapterId, manifestTemplate } = await import('@agentproto/manifest')
+  const { answersOf, isAdapterId, manifestTemplate } = await import('@agentproto/manifest')
   const at = resolve(context.cwd, folder)
   const id = basename(at)
   if (!isAdapterId(id))
@@ -54,12 +53,12 @@ async function init(
   await requireNew(at)
   const command: readonly [string, ...string[]] = [program, ...more, ...args]
   const { describeAgent } = await import('@agentproto/runtime')
-  const described = await interruptible((signal) =>
+  const observed = await interruptible((signal) =>
     describeAgent({ command, env: context.env, cwd: context.cwd, signal, ...defined({ userHome }) }),
   )
-  if (typeof described === 'number') return described
-  const files = manifestTemplate({ id, protocol: 'acp', command, answers: answersOf(described) })
-  return write(files, { at, noSession: described.noSession })
+  if (typeof observed === 'number') return observed
+  const files = manifestTemplate({ id, protocol: 'acp', command, answers: answersOf(observed) })
+  return write(files, { at, noSession: refusalOf(observed) })
 }
 
 interface Written {
@@ -94,18 +93,5 @@ async function requireNew(at: string): Promise<void> {
     })
 }
 
-function answersOf({ info, authMethods, config = {} }: DescribedAgent): AgentAnswers {
-  const { load, image, audio, embeddedContext, mcpHttp, mcpSse } = info.capabilities
-  return {
-    ...defined({ name: info.name, version: info.version, defaultModel: config.modelId }),
-    loadSession: load,
-    image,
-    audio,
-    embeddedContext,
-    mcpHttp,
-    mcpSse,
-    modes: config.modes ?? [],
-    models: (config.models ?? []).map(({ id: model }) => model),
-    logins: authMethods,
-  }
-}
+const refusalOf = ({ session }: AgentObservation): string | undefined =>
+  session === 'opened' ? undefined : session.refused.message

@@ -1,0 +1,176 @@
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { AgentHost } from '@agentproto/driver-agent-cli'
+import { observeAgent } from '@agentproto/driver-agent-cli'
+import { parseAgentCli } from '@agentproto/manifest'
+import type { AgentCliDocument } from '@agentproto/manifest'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import { observedAgentSchema } from '@agentproto/contracts/wire'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { processesMarked } from '../../../tooling/process-table.ts'
+
+const fixture = fileURLToPath(new URL('fixtures/observed.mjs', import.meta.url))
+
+/** Observes the fixture agent; afterwards nothing of it may be there. */
+async function observe(words: readonly string[], more: Partial<Parameters<typeof observeAgent>[0]> = {}) {
+  const host: AgentHost = {
+    env: { ...process.env, OBSERVED_API_KEY: 'a key of the user', HOME: '/home/user' },
+    home: '/no/such/home',
+    executables: { observed: fixture },
+  }
+  const temporary = folder()
+  vi.stubEnv('TMPDIR', temporary)
+  const limits = { handshakeMs: 20_000, openMs: 5_000, requestMs: 1_000, stdinGraceMs: 2_000, termGraceMs: 500 }
+  const { signal } = new AbortController()
+  try {
+    return await observeAgent({ adapter: adapterOf(words), host, limits, signal, ...more })
+  } finally {
+    vi.unstubAllEnvs()
+    expect([processesMarked(temporary), readdirSync(temporary)]).toEqual([[], []])
+  }
+}
+
+function adapterOf(words: readonly string[], more: Partial<AgentCliDocument> = {}): LoadedAgentCli {
+  const document = {
+    name: 'observed',
+    id: 'observed',
+    description: 'An agent for tests.',
+    version: '1.0.0',
+    bin: 'observed',
+    bin_args: words,
+    install: [{ method: 'npm', package: 'observed' }],
+    version_check: { cmd: 'observed --version', parse: String.raw`(\d+\.\d+\.\d+)`, range: '*' },
+    sandbox: { provider: 'local', env: { passthrough: ['OBSERVED_API_KEY'] } },
+    protocol: 'acp',
+    acp: './ACP.md',
+    ...more,
+  }
+  const parsed = parseAgentCli(`---\n${JSON.stringify(document)}\n---\n`, { path: 'observed/AGENT-CLI.md' })
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+  const { manifest } = parsed
+  if (manifest.sandbox.from !== 'inline') throw new Error('The sandbox is inline')
+  return { path: '', directory: '', manifest, sandbox: manifest.sandbox.profile }
+}
+
+function folder(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'agentproto-outside-')))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+test('18.3 what an agent offers, how it ends and what it leaves is measured', async () => {
+  const observation = await observe(['open'])
+  expect(observedAgentSchema.parse(observation)).toEqual(observation)
+  expect(observation).toEqual({
+    at: expect.stringMatching(/Z$/),
+    agentName: 'Observed agent',
+    agentVersion: '1.2.3',
+    protocolVersion: 1,
+    handshakeMs: expect.any(Number),
+    capabilities: expect.objectContaining({ load: true, image: true, mcpHttp: true, audio: false }),
+    modes: [
+      { id: 'ask', name: 'Ask' },
+      { id: 'auto', name: 'Auto', description: 'All' },
+    ],
+    models: ['tiny', 'huge'],
+    mode: 'ask',
+    model: 'tiny',
+    logins: [
+      { id: 'key', name: 'API key', needsTerminal: false },
+      { id: 'browser', name: 'Log in', needsTerminal: true },
+    ],
+    session: 'opened',
+    ends: 'stdin',
+    endMs: expect.any(Number),
+    stdoutNoise: { lines: 0 },
+    leaves: { processes: [], files: 0, bytes: 0 },
+  })
+})
+
+test('18.3 an agent that refuses a session says why, with its own code, and on one line', async () => {
+  const refused = await observe(['refuse'])
+  expect(refused.session).toEqual({
+    refused: { code: 'auth_required', agentCode: -32000, message: expect.stringMatching(/^Log in first \[2J/) },
+  })
+  expect([refused.modes, refused.logins.length, refused.capabilities.load]).toEqual([[], 2, true])
+  const broken = await observe(['broken'])
+  expect(broken.session).toMatchObject({ refused: { code: 'handshake_failed', agentCode: -32603 } })
+  expect(JSON.stringify(broken.session)).toContain('model not configured')
+})
+
+test('18.3 an agent that never opens its session, or ends instead, has one that is refused', async () => {
+  const silent = await observe(['hang-session'], { limits: { openMs: 300, stdinGraceMs: 500, termGraceMs: 500 } })
+  expect(silent.session).toMatchObject({ refused: { code: 'timeout' } })
+  const ended = await observe(['exit-session'])
+  expect(ended.session).toMatchObject({ refused: { message: expect.stringContaining('exit code 4') } })
+})
+
+test('18.3 lines of stdout that are no JSON-RPC are counted, and the first is kept', async () => {
+  expect((await observe(['noise'])).stdoutNoise).toEqual({ lines: 2, first: 'Welcome!' })
+})
+
+test('18.3 what ended an agent is told, and how long it took', async () => {
+  const deaf = await observe(['deaf'], { limits: { stdinGraceMs: 200, termGraceMs: 2_000 } })
+  expect([deaf.ends, deaf.endMs >= 200]).toEqual(['SIGTERM', true])
+  const stubborn = await observe(['stubborn'], { limits: { stdinGraceMs: 100, termGraceMs: 200 } })
+  expect([stubborn.ends, stubborn.endMs >= 300]).toEqual(['SIGKILL', true])
+})
+
+test('18.3 a daemon that an agent leaves is named and ended, also one with a clean environment', async () => {
+  expect((await observe(['daemon'])).leaves.processes).toEqual(['sleep'])
+  expect((await observe(['clean-daemon'])).leaves.processes).toEqual(['sleep'])
+})
+
+test('18.3 what an agent leaves in its home is counted and removed, and nothing outside of it', async () => {
+  const outside = folder()
+  writeFileSync(join(outside, 'kept'), 'x')
+  const { leaves } = await observe(['leave', outside])
+  expect(leaves).toMatchObject({ files: 2, bytes: 10_000 })
+  expect(readdirSync(outside)).toEqual(['kept'])
+})
+
+test('18.3 what an agent asks for before its first prompt is refused', async () => {
+  const { session, leaves } = await observe(['ask'])
+  expect(session).toMatchObject({
+    refused: { message: expect.stringMatching(/p: .*"outcome":"cancelled".*; t: refused; w: refused/) },
+  })
+  expect(leaves.files).toBe(0)
+})
+
+test('18.3 an agent that does not shake hands fails with what it did instead', async () => {
+  const brief = { handshakeMs: 500, stdinGraceMs: 500, termGraceMs: 500 }
+  await expect(observe(['hang'], { limits: brief })).rejects.toMatchObject({ code: 'timeout' })
+  await expect(observe(['garbage'], { limits: brief })).rejects.toMatchObject({
+    code: 'timeout',
+    message: expect.stringContaining('no JSON-RPC: What?'),
+  })
+  await expect(observe(['exit'])).rejects.toMatchObject({
+    code: 'handshake_failed',
+    message: expect.stringContaining('the bridge is not there'),
+  })
+  await expect(observe(['version'])).rejects.toMatchObject({
+    code: 'handshake_failed',
+    message: expect.stringContaining('another version of ACP'),
+  })
+})
+
+test.each(['flood', 'flood-lines', 'flood-errors', 'flood-requests'])(
+  '18.3 an agent that floods is ended at a bound: %s',
+  async (word) => {
+    await expect(observe([word])).rejects.toMatchObject({
+      code: 'handshake_failed',
+      message: expect.stringContaining('more than 16 MiB'),
+    })
+  },
+)
+
+test('18.3 an observation that is cancelled leaves nothing, whatever the agent answers then', async () => {
+  for (const word of ['hang', 'late', 'hang-session', 'open']) {
+    const abort = new AbortController()
+    const observing = observe([word], { signal: abort.signal })
+    setTimeout(() => abort.abort(), 150)
+    await expect(observing).rejects.toMatchObject({ code: 'cancelled' })
+  }
+})

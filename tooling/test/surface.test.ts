@@ -170,10 +170,10 @@ test('what each package exports', () => {
       demoAgentPath
     @agentproto/driver-agent-cli
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
-      ContinuationOptions DescribeAgent DescribedAgent FirstStarts LaunchOptions LaunchProvisioning
-      ObserveAgent Session SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions
-      StreamEvent TranscriptTurn adoptAgent declaredSecrets defineAgentCli describeAgent launchAgent
-      loadAgentCli locateAgent observeAgent sessionPolicy
+      ContinuationOptions DescribeAgent FirstStarts LaunchOptions LaunchProvisioning ObserveAgent Session
+      SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn
+      adoptAgent declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli locateAgent
+      observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
@@ -215,11 +215,11 @@ test('what each package exports', () => {
       AdapterTexts FoundTools NpmPackage NpmWish OauthParts ProvisionHost Provisioner Question Terminal
       TerminalProgram addAdapter addAdapterFiles createProvisioner findInstallTools lookUpNpm
     @agentproto/runtime
-      ClusterOptions DEFAULT_PORT DescribeAgent DescribedAgent ExaminedFleet FleetKey Gateway GatewayHooks
-      GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel
-      LogOptions NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked
-      SpawnAttempt Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents
-      examineFleet fleetKey openAdapters openAgentRegistry openTokens version
+      ClusterOptions DEFAULT_PORT DescribeAgent ExaminedFleet FleetKey Gateway GatewayHooks GatewayOptions
+      GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel LogOptions
+      NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked SpawnAttempt
+      Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents examineFleet fleetKey
+      openAdapters openAgentRegistry openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
@@ -250,23 +250,23 @@ test('what each package exports', () => {
     @agentproto/session-registry/testing
       StoreSubject testEventStore testSessionStore
     @agentproto/subprocess
-      AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces KeptProcess LineSplitter
-      MAX_LINE_BYTES MarkedProcess RecordedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment
-      checkFolder checkLaunch commandFor endProcesses environmentOf findExecutable findMarkedProcesses
-      hasSurelyEnded healPath identify isSecretName keptProcess recordedProcess spawnAgentProcess
-      spawnFailure
+      AgentProcess EndingWatch EnvironmentParts EnvironmentPolicy ExecutableSearch Graces KeptProcess
+      LineSplitter MAX_LINE_BYTES MarkedProcess ProcessRow RecordedProcess SESSION_MARKER SpawnOptions
+      TakeLines buildEnvironment checkFolder checkLaunch commandFor endProcesses environmentOf
+      findExecutable findMarkedProcesses hasSurelyEnded healPath identify isSecretName keptProcess
+      processName recordedProcess spawnAgentProcess spawnFailure
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
-      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm adoptAcp
-      adoptSharedAcp connectAcp defineAcp
+      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod ProcessWatch TurnOutcome
+      acpArm adoptAcp adoptSharedAcp connectAcp defineAcp
     @agentproto/arm-kit
       AdoptedState AdoptingClient Conversation EarlierHost EarlierRequest IdlePoint IdleSubject
-      Inheritance KeptLink Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply
-      SharedInheritance SharedMember SharedPoints SharedSessionState SharedState SharedSubject
-      SharingClient TOOL_STATUSES ToolUpdate Turn TurnMethods TurnOutcome UserAsk Verdict WriteLine
-      adoptProcess adoptShared adoptedSession connectProcess elicitationResult exitMessage flushAll
-      isContentBlock notAdoptable notResumable parseLine promptError questionOf startCancelled
+      Inheritance KeptLink Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection
+      ProcessWatch Reply SharedInheritance SharedMember SharedPoints SharedSessionState SharedState
+      SharedSubject SharingClient TOOL_STATUSES ToolUpdate Turn TurnMethods TurnOutcome UserAsk Verdict
+      WriteLine adoptProcess adoptShared adoptedSession connectProcess elicitationResult exitMessage
+      flushAll isContentBlock notAdoptable notResumable parseLine promptError questionOf startCancelled
       startFailure within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile

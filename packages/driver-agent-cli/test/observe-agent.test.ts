@@ -111,7 +111,7 @@ test('18.3 lines of stdout that are no JSON-RPC are counted, and the first is ke
   expect((await observe(['noise'])).stdoutNoise).toEqual({ lines: 2, first: 'Welcome!' })
 })
 
-test('18.3 what ended an agent is told, and how long it took', async () => {
+test('18.3 what ended an agent is measured, and how long it took', async () => {
   const deaf = await observe(['deaf'], { limits: { stdinGraceMs: 200, termGraceMs: 2_000 } })
   expect([deaf.ends, deaf.endMs >= 200]).toEqual(['SIGTERM', true])
   const stubborn = await observe(['stubborn'], { limits: { stdinGraceMs: 100, termGraceMs: 200 } })

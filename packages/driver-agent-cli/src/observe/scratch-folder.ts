@@ -46,7 +46,7 @@ export function scratchVariables(
   return { ...more, ...homeAt(home, manifest).variables, TMPDIR: temporary, TMP: temporary, TEMP: temporary }
 }
 
-/** Its time tells what was left behind. */
+/** With its time, by which what was left behind is found. */
 const markerAt = (now: number): string => `observe_${now.toString(36)}_${crypto.randomUUID()}`
 
 /** Ends and removes what a host left that was killed while it observed an agent. */

@@ -35,7 +35,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/keeper . ./testing ./package.json agentproto-keeper
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
-    @agentproto/provisioning . ./launch ./doctor ./catalog ./package.json
+    @agentproto/provisioning . ./launch ./doctor ./publish-check ./catalog ./package.json
     @agentproto/runtime . ./package.json
     @agentproto/sandbox . ./package.json
     @agentproto/secrets . ./package.json

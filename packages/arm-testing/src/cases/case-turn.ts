@@ -3,6 +3,11 @@ import type { AgentSignal } from '@agentproto/contracts/agent'
 import { type CaseAgent, type CaseAround, CaseFailure, type EndedTurn } from './agent-case.js'
 import { endOf, errorIn, excerpt, textOf } from './turn-signals.js'
 
+/**
+ * How long a turn must go on after its first event, in milliseconds, to be one that runs: the answer of a short one may be on its way.
+ */
+export const GOES_ON_MS = 200
+
 /** A turn that was begun, with all waits bounded. */
 export class CaseTurn {
   readonly #agent: CaseAgent

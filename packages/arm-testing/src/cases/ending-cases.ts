@@ -1,5 +1,5 @@
 import { type AgentCase, CaseFailure, CaseSkipped } from './agent-case.js'
-import { CaseTurn, seconds } from './case-turn.js'
+import { CaseTurn, GOES_ON_MS, seconds } from './case-turn.js'
 import { excerpt, textOf } from './turn-signals.js'
 
 export const cancelCase: AgentCase = {
@@ -10,7 +10,7 @@ export const cancelCase: AgentCase = {
     const { agent, prompts, limits, clock } = around
     const turn = new CaseTurn(prompts.long, around)
     await turn.begun()
-    if (await turn.endsWithin(0))
+    if (await turn.endsWithin(GOES_ON_MS))
       throw new CaseSkipped('the turn ended before it could be cancelled: use a longer prompt')
     const from = clock.now()
     await Promise.all([agent.cancel(), agent.cancel()])
@@ -44,7 +44,8 @@ export const endInTurnCase: AgentCase = {
     const { agent, limits } = around
     const turn = new CaseTurn(around.prompts.long, around)
     await turn.begun()
-    if (await turn.endsWithin(0)) throw new CaseSkipped('the turn ended before its agent could be: use a longer prompt')
+    if (await turn.endsWithin(GOES_ON_MS))
+      throw new CaseSkipped('the turn ended before its agent could be: use a longer prompt')
     await agent.end()
     const { end } = await turn.ended(limits.cancelMs)
     requireNothing(agent.living())

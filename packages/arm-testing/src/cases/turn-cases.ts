@@ -1,5 +1,5 @@
 import { type AgentCase, CaseFailure, CaseSkipped } from './agent-case.js'
-import { CaseTurn } from './case-turn.js'
+import { CaseTurn, GOES_ON_MS } from './case-turn.js'
 import { excerpt, textOf } from './turn-signals.js'
 
 export const answerCase: AgentCase = {
@@ -13,9 +13,6 @@ export const answerCase: AgentCase = {
     return excerpt(text)
   },
 }
-
-/** How long after its first text a turn must go on that has no more of it, in milliseconds. */
-const GOES_ON_MS = 100
 
 export const streamCase: AgentCase = {
   id: 'stream',

@@ -2,11 +2,11 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { randomId, systemClock } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
 import type { RunningAgent, SessionOrigin } from '@agentproto/contracts/agent'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
-import { launchAgent } from '@agentproto/driver-agent-cli'
 import { launchHints } from '@agentproto/driver-agent-cli/installation'
+import { startExamined } from '../start-examined.js'
 import { capabilityChecks } from './capability-checks.js'
 import type { RunningExamination } from './examination.js'
 import { Listener } from './listener.js'
@@ -80,25 +80,12 @@ interface Starting extends Pick<DoctorCheck, 'id' | 'title'> {
 }
 
 async function start(examination: RunningExamination, { cwd, origin, id, title }: Starting): Promise<Live | undefined> {
-  const { adapter, host, report, signal } = examination
+  const { host, report, signal } = examination
   const clock = host.clock ?? systemClock
   const listener = new Listener(clock, signal)
   const began = clock.now()
   try {
-    const agent = await launchAgent(adapter.manifest, {
-      sessionId: randomId('ses_'),
-      adapterSlug: adapter.manifest.id,
-      adapter,
-      sandbox: adapter.sandbox,
-      cwd,
-      additionalDirectories: [],
-      mcpServers: [],
-      origin,
-      env: {},
-      signal,
-      sink: listener,
-      host,
-    })
+    const agent = await startExamined(examination, { cwd, origin, sink: listener })
     const how = origin.how === 'new' ? '' : ` by ${origin.how}`
     report({ id, title, verdict: 'ok', detail: `ready after ${clock.now() - began} ms${how}${named(agent)}` })
     return { agent, listener }

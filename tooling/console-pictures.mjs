@@ -1,5 +1,6 @@
 // Writes the pictures of docs/console.md: the real console in a real browser, with the demo agent. Build first, then
-// node tooling/console-pictures.mjs. It needs the Debian package chromium-headless-shell.
+// node tooling/console-pictures.mjs. It needs the Debian packages chromium-headless-shell and nats-server.
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { hostname, tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { systemClock } from '../packages/contracts/dist/index.js'
 import { createClient } from '../packages/client/dist/index.js'
 import { createGateway } from '../packages/runtime/dist/index.js'
+import { launchNats } from './nats-servers.mjs'
 import { findProgram } from './programs.mjs'
 
 const { chromium } = createRequire(new URL('../e2e/package.json', import.meta.url))('playwright-core')
@@ -62,6 +64,7 @@ try {
     const page = await logIn({ client, url, viewport })
     for (const place of placesOf(id)) await picture(page, place, screen)
   }
+  await hostPictures()
 } finally {
   await browser.close()
   await gateway.close()
@@ -94,6 +97,49 @@ async function sessionsOf(client) {
   }
   behindMs = 0
   return id
+}
+
+/** Machines as somebody has them at work, one of which has left. */
+async function hostPictures() {
+  const nats = await launchNats(1)
+  const key = join(user, 'fleet.key')
+  writeFileSync(key, randomBytes(32).toString('base64url'), { mode: 0o600 })
+  const servers = nats.servers.map(({ url }) => url)
+  const joinAs = (host, labels) => joined({ host, labels, servers, key })
+  const hosts = []
+  try {
+    hosts.push(await joinAs('laptop', {}))
+    hosts.push(await joinAs('workstation', { gpu: 'yes', room: 'office' }))
+    hosts.push(await joinAs('build-1', { room: 'cellar' }))
+    hosts.push(await joinAs('build-2', { room: 'cellar' }))
+    const [{ client, url }] = hosts
+    const isJoined = (known) => known.length === 4 && known.every(({ workspaces }) => workspaces.length === 3)
+    while (!isJoined(await client.hosts())) await new Promise((done) => setTimeout(done, 50))
+    const counts = { laptop: 2, workstation: 5, 'build-1': 3, 'build-2': 1 }
+    for (const [on, count] of Object.entries(counts))
+      for (let nth = 0; nth < count; nth += 1)
+        await client.sessions.start({ adapter: 'demo', workspaceSlug: 'shop', label: `task ${nth + 1} on ${on}`, on })
+    const isReported = (known) => known.every(({ name, liveSessions }) => liveSessions === counts[name])
+    while (!isReported(await client.hosts())) await new Promise((done) => setTimeout(done, 50))
+    await hosts[3].gateway.close()
+    for (const [screen, viewport] of Object.entries(SCREENS)) {
+      const page = await logIn({ client, url, viewport })
+      await picture(page, { name: 'hosts', address: '#/hosts', sign: '.state.unreachable' }, screen)
+    }
+  } finally {
+    await Promise.all(hosts.map((host) => host.gateway.close()))
+    await nats.stop()
+  }
+}
+
+async function joined(cluster) {
+  const home = join(user, cluster.host)
+  const shared = { ...process.env, HOME: user, XDG_STATE_HOME: join(user, 'state') }
+  const joining = await createGateway({ home, cwd: shop, cluster, env: shared })
+  const { url, token } = await joining.listen({ port: 0 })
+  const client = createClient({ url, token })
+  for (const [slug, path] of Object.entries(folders)) await client.workspaces.add({ path, slug })
+  return { gateway: joining, client, url }
 }
 
 async function logIn({ client, url, viewport }) {
@@ -136,5 +182,6 @@ function withoutMachine([folder, machine]) {
     walker.currentNode.data = walker.currentNode.data
       .replaceAll(folder, '/home/you')
       .replaceAll(/[,;] (?:until|since) \d[\d/]+, [\d:]+ [AP]M/g, '')
+      .replace(/^\d[\d/]+, [\d:]+ [AP]M$/, '9:41:03 AM')
       .replace(new RegExp(`^${machine}(?=,)`), 'workstation')
 }

@@ -121,8 +121,12 @@ export function sessionsClient(transport: Transport) {
     },
     /** One page of the requests of all sessions that wait for a person, oldest first. */
     waiting: (query: WaitingQuery = {}) => call('GET /requests', { query }),
-    /** All requests of all sessions that wait for a person, oldest first, page by page. */
-    allWaiting: (): Promise<readonly SessionRequest[]> => allWaiting((query) => sessions.waiting(query)),
+    /**
+     * All requests of all sessions that wait for a person, oldest first, page by page.
+     * @param onUnanswered called with each host of a fleet whose requests are missing
+     */
+    allWaiting: (onUnanswered?: Parameters<typeof allWaiting>[1]): Promise<readonly SessionRequest[]> =>
+      allWaiting((query) => sessions.waiting(query), onUnanswered),
     /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
     answer: (id: string, requestId: string, body: AnswerRequest) =>
       call('POST /sessions/:id/requests/:requestId', { params: { id, requestId }, body }),

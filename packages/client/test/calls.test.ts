@@ -27,6 +27,15 @@ test('15.2 all requests that wait are read page by page', async () => {
   expect(gateway.seen.map(({ path }) => path)).toEqual(['/requests', '/requests?after=a'])
 })
 
+test('17.2 hosts whose waiting requests are missing are named', async () => {
+  const unanswered = [{ host: 'tower', problem: 'host_unreachable' }]
+  const gateway = await fakeGateway((_, response) => json(response, { requests: [{ requestId: 'a' }], unanswered }))
+  const { sessions } = createClient({ url: gateway.url, token: 't' })
+  const named: string[] = []
+  expect(await sessions.allWaiting(({ host }) => named.push(host))).toHaveLength(1)
+  expect(named).toEqual(['tower'])
+})
+
 test('each call names its route', async () => {
   const gateway = await fakeGateway((_, response) =>
     json(response, { lines: [], turns: [], requests: [], rules: [], events: [], adapters: [], workspaces: [] }),

@@ -55,6 +55,12 @@ test('15.3 a folder wins over the workspace, and a worktree without a branch get
   })
 })
 
+test('17.8 a start says where it runs and what becomes of it there, and nothing where nothing was chosen', () => {
+  const fields = { adapter: 'demo', on: 'gpu=yes', onHostLoss: 'move' }
+  expect(startRequest(fields, {})).toEqual({ adapter: 'demo', on: 'gpu=yes', onHostLoss: 'move' })
+  expect(startRequest({ adapter: 'demo', on: '', onHostLoss: 'wait' }, {})).toEqual({ adapter: 'demo' })
+})
+
 test('15.3 an unknown permission mode is never sent, and what is no number is said', () => {
   expect(startRequest({ adapter: 'demo', permissionMode: 'constructor' }, {})).toEqual({ adapter: 'demo' })
   expect(() => startRequest({ adapter: 'demo', tokens: '12x' }, {})).toThrow(

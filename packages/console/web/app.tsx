@@ -3,6 +3,7 @@ import type { Connection, Gateway } from './gateway/gateway.js'
 import { Contained } from './parts/contained.js'
 import { KeyHelp } from './parts/key-help.js'
 import { ChangesPlace } from './places/changes.js'
+import { HostsPlace } from './places/hosts.js'
 import { Locked } from './places/locked.js'
 import { NeedsYou } from './places/needs-you.js'
 import { SessionPlace } from './places/session.js'
@@ -26,9 +27,10 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
         </span>
         <PlaceLink to={{ name: 'needs-you' }} label="Needs you" count={count} />
         <PlaceLink to={{ name: 'sessions' }} label="Sessions" />
+        {gateway.hosts.isFleet.value ? <PlaceLink to={{ name: 'hosts' }} label="Hosts" /> : null}
         <PlaceLink to={{ name: 'usage' }} label="Usage" />
         <PlaceLink to={{ name: 'settings' }} label="Settings" />
-        <KeyHelp />
+        <KeyHelp isFleet={gateway.hosts.isFleet.value} />
         <p class={`connection ${gateway.connection.value}`} role="status">
           {CONNECTION_WORDS[gateway.connection.value]}
         </p>
@@ -36,7 +38,7 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
       {/* Before the login is exchanged, what a place asks for would be refused. */}
       <main>
         {gateway.connection.value === 'connecting' ? null : (
-          <Contained key={addressOf(place.value)} what="This place">
+          <Contained key={keyOf(place.value)} what="This place">
             <Current gateway={gateway} at={place.value} />
           </Contained>
         )}
@@ -44,6 +46,9 @@ export function App({ gateway }: { readonly gateway: Gateway }) {
     </>
   )
 }
+
+/** A place stays as it is when only its filter changes: what was typed in it is not lost. */
+const keyOf = (at: Place): string => ('id' in at ? addressOf(at) : at.name)
 
 const CONNECTION_WORDS: Readonly<Record<Connection, string>> = {
   connecting: 'Connecting',
@@ -57,11 +62,13 @@ function Current({ gateway, at }: { readonly gateway: Gateway; readonly at: Plac
     case 'needs-you':
       return <NeedsYou gateway={gateway} />
     case 'sessions':
-      return <Sessions gateway={gateway} />
+      return <Sessions gateway={gateway} host={at.host} />
     case 'session':
       return <SessionPlace key={at.id} gateway={gateway} id={at.id} />
     case 'changes':
       return <ChangesPlace key={at.id} gateway={gateway} id={at.id} />
+    case 'hosts':
+      return <HostsPlace gateway={gateway} wanted={at.host} />
     case 'usage':
       return <UsagePlace gateway={gateway} />
     case 'settings':

@@ -4,6 +4,8 @@ import { goTo, type Place } from './router.js'
 export interface KeyText {
   readonly keys: readonly string[]
   readonly text: string
+  /** Only where there are several hosts. */
+  readonly isOfFleet?: true
 }
 
 /** What the help shows. */
@@ -18,6 +20,7 @@ export const KEYS: readonly KeyText[] = [
   { keys: ['Esc'], text: 'one step back; out of a text field' },
   { keys: ['g n'], text: 'go to Needs you' },
   { keys: ['g s'], text: 'go to Sessions' },
+  { keys: ['g h'], text: 'go to Hosts', isOfFleet: true },
   { keys: ['g u'], text: 'go to Usage' },
   { keys: ['g e'], text: 'go to Settings' },
   { keys: ['?'], text: 'this help' },
@@ -27,6 +30,7 @@ export const KEYS: readonly KeyText[] = [
 const PLACES: Readonly<Record<string, Place>> = {
   n: { name: 'needs-you' },
   s: { name: 'sessions' },
+  h: { name: 'hosts' },
   u: { name: 'usage' },
   e: { name: 'settings' },
 }

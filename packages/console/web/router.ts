@@ -3,9 +3,12 @@ import { computed, signal } from '@preact/signals'
 /** The places of the console, in the fragment of the address: the same below any path prefix, and never sent to a server. */
 export type Place =
   | { readonly name: 'needs-you' }
-  | { readonly name: 'sessions' }
+  /** `host`: only those of one host. */
+  | { readonly name: 'sessions'; readonly host?: string }
   | { readonly name: 'session'; readonly id: string }
   | { readonly name: 'changes'; readonly id: string }
+  /** `host`: the one that is looked for. */
+  | { readonly name: 'hosts'; readonly host?: string }
   | { readonly name: 'usage' }
   | { readonly name: 'settings' }
 
@@ -13,13 +16,20 @@ const hash = signal(location.hash)
 addEventListener('hashchange', () => (hash.value = location.hash))
 
 /** Where the person is. An unknown address is the first place. */
-export const place = computed<Place>(() => {
-  const [first, id, below] = hash.value.replace(/^#\/?/, '').split('/').map(decoded)
+export const place = computed<Place>(() => placeAt(hash.value))
+
+/** The place of a fragment. */
+export function placeAt(fragment: string): Place {
+  const [path = '', query] = fragment.replace(/^#\/?/, '').split('?', 2)
+  const [first, id, below] = path.split('/').map(decoded)
+  const host = new URLSearchParams(query).get('host')
+  const ofHost = host === null || host === '' ? {} : { host }
   if (first === 'settings' || first === 'usage') return { name: first }
+  if (first === 'hosts') return { name: 'hosts', ...ofHost }
   if (first !== 'sessions') return { name: 'needs-you' }
-  if (id === undefined || id === '') return { name: 'sessions' }
+  if (id === undefined || id === '') return { name: 'sessions', ...ofHost }
   return below === 'changes' ? { name: 'changes', id } : { name: 'session', id }
-})
+}
 
 /** The address of a place, for a link. */
 export function addressOf(to: Place): string {
@@ -27,7 +37,9 @@ export function addressOf(to: Place): string {
     case 'needs-you':
       return '#/'
     case 'sessions':
-      return '#/sessions'
+      return `#/sessions${queryOf(to)}`
+    case 'hosts':
+      return `#/hosts${queryOf(to)}`
     case 'session':
       return `#/sessions/${encodeURIComponent(to.id)}`
     case 'changes':
@@ -38,6 +50,9 @@ export function addressOf(to: Place): string {
       return '#/settings'
   }
 }
+
+const queryOf = ({ host }: { readonly host?: string }): string =>
+  host === undefined ? '' : `?${new URLSearchParams({ host }).toString()}`
 
 export function goTo(to: Place): void {
   location.hash = addressOf(to)

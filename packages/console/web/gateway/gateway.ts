@@ -2,9 +2,10 @@ import { type Client, type ConnectionState, createClient, isAgentprotoError } fr
 import type { AnswerRequest, Caller, SessionChange, Session, SessionRequest } from '@agentproto/client'
 import { everySession } from '@agentproto/contracts'
 import { computed, signal } from '@preact/signals'
+import { HostList } from './host-list.js'
 import { exchangeCode, takeCode } from './login.js'
 import { networkChange, pause, withStream } from './network.js'
-import { notifyOf } from './notifier.js'
+import { WaitingRequests } from './waiting-requests.js'
 
 /** `away`: it does not answer, and is tried again. `locked`: this browser has to log in. */
 export type Connection = 'connecting' | 'connected' | 'away' | 'locked'
@@ -12,9 +13,6 @@ export type Connection = 'connecting' | 'connected' | 'away' | 'locked'
 const RETRY_MS = 2_000
 /** Longer than any sleep of a laptop. */
 const RECONNECT_MS = 7 * 24 * 3_600_000
-
-/** How long a request that was answered elsewhere says so, in milliseconds. */
-const ANSWERED_MS = 5_000
 
 /** How often a tab asks that has no stream, in milliseconds. */
 const ASK_MS = 1_000
@@ -31,23 +29,19 @@ export class Gateway {
   readonly client: Client
   readonly connection = signal<Connection>('connecting')
   readonly sessions = signal<ReadonlyMap<string, Session>>(new Map())
-  /** The requests of all sessions that wait for a person, oldest first. */
-  readonly waiting = signal<readonly SessionRequest[]>([])
-  /** Requests that waited and were answered elsewhere a moment ago. */
-  readonly answered = signal<readonly SessionRequest[]>([])
+  readonly hosts: HostList
+  readonly requests: WaitingRequests
   /** What this browser's login is and may do; undefined until the gateway said it. */
   readonly caller = signal<Caller | undefined>(undefined)
-  readonly waitingCount = computed(() => this.waiting.value.length)
+  readonly waitingCount = computed(() => this.requests.pending.value.length)
   readonly #api: string
-  /** Requests that this page answers. */
-  readonly #own = new Set<string>()
-  #isReading = false
-  #readAgain = false
 
   /** @param page the address of the console's page: the gateway is one folder above */
   constructor(page: string) {
     this.#api = new URL('..', page).href.replace(/\/$/, '')
     this.client = createClient({ url: this.#api, reconnectMs: RECONNECT_MS })
+    this.hosts = new HostList(() => this.client.hosts())
+    this.requests = new WaitingRequests(this.client, this.sessions)
   }
 
   /** Logs in with the code in the address, if there is one, and follows all sessions until the browser is logged out. */
@@ -72,14 +66,14 @@ export class Gateway {
 
   /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
   async answer({ sessionId, requestId }: SessionRequest, body: AnswerRequest): Promise<void> {
-    this.#own.add(requestId)
+    this.requests.answering(requestId)
     try {
       await this.client.sessions.answer(sessionId, requestId, body)
     } catch (thrown) {
-      this.#own.delete(requestId)
+      this.requests.notAnswered(requestId)
       throw thrown
     }
-    await this.#readWaiting()
+    await this.requests.read()
   }
 
   /** Until this browser has to log in; then nothing is left of what the login could see. */
@@ -92,8 +86,8 @@ export class Gateway {
       if (end !== 'again') await pause(end === 'asked' ? ASK_MS : RETRY_MS, networkChange())
     }
     this.sessions.value = new Map()
-    this.waiting.value = []
-    this.answered.value = []
+    this.requests.clear()
+    this.hosts.close()
     this.caller.value = undefined
     this.connection.value = 'locked'
   }
@@ -115,9 +109,9 @@ export class Gateway {
       const sessions = new Map<string, Session>()
       for await (const session of everySession(this.client.sessions)) sessions.set(session.id, session)
       this.sessions.value = sessions
-      if (this.connection.value !== 'connected' || this.caller.value === undefined) void this.#readCaller()
+      if (this.connection.value !== 'connected' || this.caller.value === undefined) this.#connected()
       this.connection.value = 'connected'
-      await this.#readWaiting()
+      await this.requests.read()
       return 'asked'
     } catch (thrown) {
       return endOf(thrown)
@@ -127,8 +121,13 @@ export class Gateway {
   #setState(state: ConnectionState): void {
     this.connection.value = state.state === 'connected' ? 'connected' : 'away'
     if (state.state !== 'connected') return
+    this.#connected()
+    void this.requests.read()
+  }
+
+  #connected(): void {
     void this.#readCaller()
-    void this.#readWaiting()
+    void this.hosts.read()
   }
 
   async #readCaller(): Promise<void> {
@@ -146,56 +145,16 @@ export class Gateway {
     } else {
       const before = sessions.get(change.session.id)
       sessions.set(change.session.id, change.session)
-      if (before?.pendingRequests !== change.session.pendingRequests) void this.#readWaiting()
+      const isElsewhere = before !== undefined && hostOf(before) !== hostOf(change.session)
+      if (isElsewhere) void this.hosts.read()
+      if (isElsewhere || before?.pendingRequests !== change.session.pendingRequests) void this.requests.read()
     }
     this.sessions.value = sessions
   }
-
-  /** One read at a time; a change during a read causes one more. */
-  async #readWaiting(): Promise<void> {
-    this.#readAgain = true
-    if (this.#isReading) return
-    this.#isReading = true
-    try {
-      while (this.#readAgain) {
-        this.#readAgain = false
-        const before = this.waiting.value
-        this.waiting.value = await this.client.sessions.allWaiting()
-        this.#notify(before)
-        await this.#showAnswered(before)
-      }
-    } catch {
-      // The follower notices an outage and a lost login; its next connect reads again.
-    } finally {
-      this.#isReading = false
-    }
-  }
-
-  #notify(before: readonly SessionRequest[]): void {
-    const known = new Set(before.map(({ requestId }) => requestId))
-    notifyOf(this.waiting.value.filter(({ requestId }) => !known.has(requestId)))
-  }
-
-  /** Those that waited before and were answered by somebody else say so for a moment. */
-  async #showAnswered(before: readonly SessionRequest[]): Promise<void> {
-    const still = new Set(this.waiting.value.map(({ requestId }) => requestId))
-    const gone = before.filter(({ requestId }) => !still.has(requestId) && !this.#own.delete(requestId))
-    for (const sessionId of new Set(gone.map((request) => request.sessionId))) {
-      const ids = new Set(gone.map(({ requestId }) => requestId))
-      // The session may be deleted by now.
-      const requests = await this.client.sessions.requests(sessionId).catch(() => [])
-      this.#showForAMoment(requests.filter(({ requestId, state }) => ids.has(requestId) && state !== 'pending'))
-    }
-  }
-
-  #showForAMoment(requests: readonly SessionRequest[]): void {
-    if (requests.length === 0) return
-    const ids = new Set(requests.map(({ requestId }) => requestId))
-    const without = (): readonly SessionRequest[] => this.answered.value.filter(({ requestId }) => !ids.has(requestId))
-    this.answered.value = [...without(), ...requests]
-    setTimeout(() => (this.answered.value = without()), ANSWERED_MS)
-  }
 }
+
+/** Its host, and whether that is heard from: when either changes, what waits there must be asked for again. */
+const hostOf = ({ hostId, state }: Session): string => `${hostId} ${state === 'unreachable'}`
 
 /** What a failure means for the connection. */
 const endOf = (thrown: unknown): 'away' | 'locked' =>

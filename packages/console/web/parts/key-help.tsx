@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { followKeys, KEYS } from '../keys.js'
 
 /** All keys of the console, in a dialog that `?` opens. */
-export function KeyHelp() {
+export function KeyHelp({ isFleet }: { readonly isFleet: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const open = (): void => dialog.current?.showModal()
   useEffect(() => followKeys(open), [])
@@ -14,7 +14,7 @@ export function KeyHelp() {
       <dialog ref={dialog} class="keys" aria-labelledby="keys-title">
         <h2 id="keys-title">Keys</h2>
         <dl class="facts">
-          {KEYS.map(({ keys, text }) => (
+          {KEYS.filter(({ isOfFleet }) => isFleet || isOfFleet !== true).map(({ keys, text }) => (
             <>
               <dt>
                 {keys.map((key) => (

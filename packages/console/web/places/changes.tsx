@@ -7,6 +7,8 @@ import { Rewind } from '../changes/rewind.js'
 import { newestTurns, queryOf, type Span, spanOf } from '../changes/span.js'
 import { WorktreeEnd } from '../changes/worktree-end.js'
 import type { Gateway } from '../gateway/gateway.js'
+import { HostNote } from '../hosts/host-note.js'
+import { isAway } from '../hosts/is-away.js'
 import { Outside, OutsideBlock } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
@@ -38,7 +40,12 @@ export function ChangesPlace({ gateway, id }: ChangesPlaceProps) {
           Read again
         </button>
       </header>
-      {gateway.may('operate') ? <Actions gateway={gateway} id={id} onDone={again} /> : null}
+      {session === undefined ? null : <HostNote gateway={gateway} session={session} />}
+      {gateway.may('operate') ? (
+        <fieldset class="together" disabled={isAway(session)}>
+          <Actions gateway={gateway} id={id} onDone={again} />
+        </fieldset>
+      ) : null}
       <ChangeList key={String(span)} {...{ gateway, id, span, version: `${round} ${versionOf(session)}` }} />
     </section>
   )
@@ -66,7 +73,7 @@ function ChangeList({ gateway, id, span, version }: ChangeListProps) {
 
 /** Changes whenever the files, or what was reviewed of them, may have changed. */
 const versionOf = (session: Session | undefined): string =>
-  JSON.stringify([session?.turnCount, session?.turn.state, session?.changes, session?.reviewed?.at])
+  JSON.stringify([session?.turnCount, session?.turn.state, session?.state, session?.changes, session?.reviewed?.at])
 
 interface SpanChoiceProps {
   readonly span: Span

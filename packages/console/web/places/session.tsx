@@ -1,7 +1,8 @@
-import type { Session } from '@agentproto/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { SessionFeed } from '../gateway/session-feed.js'
+import { HostNote } from '../hosts/host-note.js'
+import { isAway, isPromptable } from '../hosts/is-away.js'
 import { RequestList } from '../requests/request-list.js'
 import { EventsView } from '../session/events-view.js'
 import { PromptBox } from '../session/prompt-box.js'
@@ -19,10 +20,13 @@ export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; reado
   const transcript = useMemo(() => <TranscriptView feed={feed} place={place} />, [feed, place])
   const [hasEvents, setHasEvents] = useState(false)
   const session = gateway.sessions.value.get(id)
+  const isUnheard = isAway(session)
+  useEffect(() => (isUnheard ? gateway.requests.show(id) : undefined), [gateway, id, isUnheard])
   const prompts = (): readonly string[] => feed.transcript.prompts
   return (
     <section class="session" aria-labelledby="place">
       {session === undefined ? null : <SessionHeader gateway={gateway} session={session} />}
+      {session === undefined ? null : <HostNote gateway={gateway} session={session} />}
       <label class="as-events">
         <input type="checkbox" checked={hasEvents} onChange={({ currentTarget: box }) => setHasEvents(box.checked)} />{' '}
         events, for debugging
@@ -36,6 +40,3 @@ export function SessionPlace({ gateway, id }: { readonly gateway: Gateway; reado
     </section>
   )
 }
-
-const isPromptable = ({ status, wakeable }: Session): boolean =>
-  status === 'starting' || status === 'running' || wakeable

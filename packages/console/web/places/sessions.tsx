@@ -1,20 +1,33 @@
 import type { Session } from '@agentproto/client'
+import { isLive } from '@agentproto/contracts'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
+import { HostFilter } from '../hosts/host-filter.js'
+import { isAway, lastState } from '../hosts/is-away.js'
 import { Outside } from '../parts/outside.js'
 import { BulkStop } from '../sessions/bulk-stop.js'
 import { type Grouping, groupsOf, type SessionGroup } from '../sessions/session-groups.js'
 import { SessionRowView } from '../sessions/session-row.js'
 import { StartDialog } from '../sessions/start-dialog.js'
 
+interface SessionsProps {
+  readonly gateway: Gateway
+  /** Only those of this host. */
+  readonly host: string | undefined
+}
+
 /** All sessions by workspace or state, those that wait for a person first. */
-export function Sessions({ gateway }: { readonly gateway: Gateway }) {
+export function Sessions({ gateway, host }: SessionsProps) {
   const [words, setWords] = useState('')
   const [by, setBy] = useState<Grouping>('workspace')
   const [withEnded, setWithEnded] = useState(false)
   const [isStarting, setIsStarting] = useState(false)
   const all = gateway.sessions.value
-  const groups = useMemo(() => groupsOf(found([...all.values()], words, withEnded), by), [all, words, withEnded, by])
+  const groups = useMemo(
+    () => groupsOf(found([...all.values()], { words, withEnded, host }), by),
+    [all, words, withEnded, host, by],
+  )
+  const isFleet = gateway.hosts.isFleet.value
   const mayOperate = gateway.may('operate')
   return (
     <section aria-labelledby="place">
@@ -30,10 +43,11 @@ export function Sessions({ gateway }: { readonly gateway: Gateway }) {
         <input
           type="search"
           aria-label="Filter"
-          placeholder="Filter by label, agent, workspace, host, state"
+          placeholder={`Filter by label, agent, workspace, ${isFleet ? 'host, ' : ''}state`}
           value={words}
           onInput={({ currentTarget }) => setWords(currentTarget.value)}
         />
+        <HostFilter gateway={gateway} host={host} />
         <label>
           by{' '}
           <select
@@ -44,7 +58,7 @@ export function Sessions({ gateway }: { readonly gateway: Gateway }) {
           >
             <option value="workspace">workspace</option>
             <option value="state">state</option>
-            <option value="host">host</option>
+            {isFleet ? <option value="host">host</option> : null}
           </select>
         </label>
         <label>
@@ -58,7 +72,7 @@ export function Sessions({ gateway }: { readonly gateway: Gateway }) {
       </div>
       <Groups gateway={gateway} groups={groups} />
       {groups.length === 0 ? <p class="dim">No session matches.</p> : null}
-      {isStarting ? <StartDialog client={gateway.client} onClose={() => setIsStarting(false)} /> : null}
+      {isStarting ? <StartDialog gateway={gateway} host={host} onClose={() => setIsStarting(false)} /> : null}
     </section>
   )
 }
@@ -70,7 +84,7 @@ interface GroupsProps {
 
 function Groups({ gateway, groups }: GroupsProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const ids = groups.flatMap(({ rows }) => rows).filter(({ session }) => isLive(session) && chosen.has(session.id))
+  const ids = groups.flatMap(({ rows }) => rows).filter(({ session }) => isStoppable(session) && chosen.has(session.id))
   const choose = (id: string, isChosen: boolean): void => {
     const next = new Set(chosen)
     if (isChosen) next.add(id)
@@ -106,8 +120,9 @@ const ROWS = 200
 function Group({ gateway, group: { name, rows }, chosen, onChoose }: GroupProps) {
   const [limit, setLimit] = useState(ROWS)
   const now = useMinute()
-  const waiting = new Map(gateway.waiting.value.map((request) => [request.sessionId, request]))
+  const waiting = new Map(gateway.requests.pending.value.map((request) => [request.sessionId, request]))
   const mayOperate = gateway.may('operate')
+  const isFleet = gateway.hosts.isFleet.value
   return (
     <section aria-label={name}>
       <h2>
@@ -121,7 +136,8 @@ function Group({ gateway, group: { name, rows }, chosen, onChoose }: GroupProps)
               depth={depth}
               waiting={waiting.get(session.id)}
               now={now}
-              isChosen={mayOperate && isLive(session) ? chosen.has(session.id) : undefined}
+              isFleet={isFleet}
+              isChosen={mayOperate && isStoppable(session) ? chosen.has(session.id) : undefined}
               onChoose={(isChosen) => onChoose(session.id, isChosen)}
             />
           </li>
@@ -146,14 +162,22 @@ function useMinute(): number {
   return now
 }
 
-const isLive = ({ status }: Session): boolean => status === 'starting' || status === 'running'
+/** Nothing of a host that is not heard from can be stopped now. */
+const isStoppable = (session: Session): boolean => isLive(session) && !isAway(session)
 
 const ENDED: ReadonlySet<Session['state']> = new Set(['ended', 'failed'])
 
-function found(sessions: readonly Session[], filter: string, withEnded: boolean): readonly Session[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+interface Filter {
+  readonly words: string
+  readonly withEnded: boolean
+  readonly host: string | undefined
+}
+
+function found(sessions: readonly Session[], filter: Filter): readonly Session[] {
+  const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean)
   return sessions
-    .filter(({ state }) => withEnded || !ENDED.has(state))
+    .filter(({ hostId }) => filter.host === undefined || hostId === filter.host)
+    .filter((session) => filter.withEnded || !ENDED.has(lastState(session)))
     .filter((session) => words.every((word) => searchable(session).includes(word)))
 }
 

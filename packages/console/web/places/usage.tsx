@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
+import { Unanswered } from '../hosts/unanswered.js'
 import { Outside } from '../parts/outside.js'
 import { shown } from '../parts/shown-text.js'
 import { Problem } from '../parts/problem.js'
@@ -48,6 +49,7 @@ function UsageReportView({ gateway, by }: { readonly gateway: Gateway; readonly 
   return (
     <>
       <Problem text={problem} />
+      <Unanswered hosts={value.unanswered} />
       <div class="bar">
         <label>
           Plot{' '}

@@ -1,4 +1,7 @@
+import type { Session } from '@agentproto/client'
 import { formFields, permissionChoices, questionChoices } from '@agentproto/contracts'
+import { HostLink } from '../hosts/host-link.js'
+import { isAway } from '../hosts/is-away.js'
 import { Outside } from '../parts/outside.js'
 import { addressOf } from '../router.js'
 import { Answers } from './answers.js'
@@ -36,7 +39,7 @@ export function RequestCard({ gateway, request: asked, guard }: RequestCardProps
         <QuestionContent request={request} />
       )}
       {isPending ? (
-        <AnswersOf gateway={gateway} request={asked} guard={guard} />
+        <Answerable gateway={gateway} request={asked} guard={guard} />
       ) : (
         <p class="answered" role="status">
           <Outside text={answeredText(asked)} />
@@ -58,10 +61,35 @@ function Heading({ gateway, request: { request, sessionId, requestId } }: Omit<R
       </a>
       {session === undefined ? null : (
         <span class="dim">
-          <Outside text={`${session.adapterSlug} · ${session.workspaceSlug} · ${session.cwd}`} />
+          <Outside text={whereOf(gateway, session)} />
         </span>
       )}
     </header>
+  )
+}
+
+const whereOf = ({ hosts }: RequestCardProps['gateway'], session: Session): string =>
+  [session.adapterSlug, session.workspaceSlug, ...(hosts.isFleet.value ? [session.hostId] : []), session.cwd].join(
+    ' · ',
+  )
+
+/** The answers; off while the host of the session is away, with what was filled in. */
+function Answerable(props: RequestCardProps) {
+  const session = props.gateway.sessions.value.get(props.request.sessionId)
+  const isOff = isAway(session)
+  return (
+    <>
+      <fieldset class="together" disabled={isOff}>
+        <AnswersOf {...props} />
+      </fieldset>
+      <p class="note warning" role="status">
+        {isOff && session !== undefined ? (
+          <>
+            Its host <HostLink name={session.hostId} /> is not heard from. It can be answered when the host is back.
+          </>
+        ) : null}
+      </p>
+    </>
   )
 }
 

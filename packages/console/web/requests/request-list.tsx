@@ -2,6 +2,7 @@ import type { SessionRequest } from '@agentproto/client'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { AnswerGuard } from '../gateway/answer-guard.js'
 import type { Gateway } from '../gateway/gateway.js'
+import { isAway } from '../hosts/is-away.js'
 import { Contained } from '../parts/contained.js'
 import { RequestCard } from './request-card.js'
 
@@ -14,10 +15,12 @@ interface RequestListProps {
 /** What waits for a person, oldest first, with what was answered elsewhere a moment ago. */
 export function RequestList({ gateway, sessionId }: RequestListProps) {
   const [guard] = useState(() => new AnswerGuard())
-  const requests = [...gateway.waiting.value, ...answeredOnly(gateway)]
+  const requests = [...gateway.requests.pending.value, ...answeredOnly(gateway)]
     .filter((request) => sessionId === undefined || request.sessionId === sessionId)
     .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
-  const which = requests.map(({ requestId, state }) => `${requestId} ${state}`).join()
+  const which = requests
+    .map((each) => `${each.requestId} ${each.state} ${isAway(gateway.sessions.value.get(each.sessionId))}`)
+    .join()
   useLayoutEffect(() => guard.restart(performance.now()), [guard, which])
   useEffect(() => {
     const restart = (): void => guard.restart(performance.now())
@@ -35,7 +38,7 @@ export function RequestList({ gateway, sessionId }: RequestListProps) {
   )
 }
 
-function answeredOnly({ answered, waiting }: Gateway): readonly SessionRequest[] {
-  const still = new Set(waiting.value.map(({ requestId }) => requestId))
+function answeredOnly({ requests: { answered, pending } }: Gateway): readonly SessionRequest[] {
+  const still = new Set(pending.value.map(({ requestId }) => requestId))
   return answered.value.filter(({ requestId }) => !still.has(requestId))
 }

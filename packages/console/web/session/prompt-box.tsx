@@ -1,6 +1,7 @@
 import type { Session } from '@agentproto/client'
 import { useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
+import { isAway } from '../hosts/is-away.js'
 import { useCalling } from '../parts/calling.js'
 import { newKey } from '../parts/idempotency-key.js'
 import { Outside } from '../parts/outside.js'
@@ -20,6 +21,7 @@ type WhenBusy = 'queue' | 'interrupt'
 /** Where the next prompt is written: sent at once, after the running turn, or instead of it. */
 export function PromptBox(props: PromptBoxProps) {
   const isBusy = props.session.turn.state !== 'idle'
+  const isOff = isAway(props.session)
   const draft = useDraft(props)
   const commands = matchingCommands(props.session.config?.commands ?? [], draft.text)
   const choose = (command: AgentCommand): void => draft.write(promptOf(command))
@@ -44,19 +46,31 @@ export function PromptBox(props: PromptBoxProps) {
         rows={3}
         dir="auto"
         value={draft.text}
+        // Not disabled: it would lose the focus, and the next letters would be keys of the page.
+        readOnly={isOff}
+        aria-disabled={isOff}
+        aria-describedby={isOff ? 'prompt-off' : undefined}
         placeholder={isBusy ? 'The agent works; a prompt is queued' : 'Prompt, or / for a command of the agent'}
         onInput={({ currentTarget }) => draft.write(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       <div class="prompt-buttons">
-        <button type="submit">{isBusy ? 'Queue' : 'Send'}</button>
+        <button type="submit" disabled={isOff}>
+          {isBusy ? 'Queue' : 'Send'}
+        </button>
         {isBusy ? (
-          <button type="button" onClick={() => draft.send('interrupt')}>
+          <button type="button" disabled={isOff} onClick={() => draft.send('interrupt')}>
             Interrupt and send
           </button>
         ) : null}
       </div>
       <p role="alert">{draft.problem}</p>
+      {isOff ? (
+        <p id="prompt-off" class="off">
+          Nothing can be sent while its host <Outside text={props.session.hostId} /> is not heard from. What you have
+          written stays.
+        </p>
+      ) : null}
     </form>
   )
 }
@@ -81,7 +95,7 @@ function useDraft({ gateway, session, prompts }: PromptBoxProps): Draft {
   }
   const send = async (whenBusy: WhenBusy): Promise<void> => {
     const prompt = text.trim()
-    if (prompt === '') return
+    if (prompt === '' || isAway(session)) return
     write('')
     const body = { prompt, whenBusy, idempotencyKey: newKey() }
     const isSent = await call(() => gateway.client.sessions.prompt(session.id, body))

@@ -1,5 +1,6 @@
 import type { Session } from '@agentproto/client'
 import type { Gateway } from '../gateway/gateway.js'
+import { isAway } from '../hosts/is-away.js'
 import { LongText } from '../parts/long-text.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
@@ -14,9 +15,14 @@ interface QueueViewProps {
 /** The prompts that wait for the end of the running turn, each with a button that takes it back; nothing if none waits. */
 export function QueueView({ gateway, session }: QueueViewProps) {
   const { id, turnCount, queuedPrompts: count = 0 } = session
-  const { value = [] } = useAnswer(() => queuedPrompts(gateway.client, session), JSON.stringify([id, turnCount, count]))
+  const { value = [] } = useAnswer(
+    () => queuedPrompts(gateway.client, session),
+    JSON.stringify([id, turnCount, count, isAway(session)]),
+  )
   const action = useAction()
   if (count === 0) return null
+  // Only the host itself has them; its session says that it is away.
+  if (isAway(session)) return null
   return (
     <details class="queue">
       <summary>{count === 1 ? '1 prompt is queued' : `${count} prompts are queued`}</summary>

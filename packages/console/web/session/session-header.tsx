@@ -1,5 +1,7 @@
 import type { Session } from '@agentproto/client'
 import type { Gateway } from '../gateway/gateway.js'
+import { HostLink } from '../hosts/host-link.js'
+import { isAway } from '../hosts/is-away.js'
 import { useCalling } from '../parts/calling.js'
 import { Outside } from '../parts/outside.js'
 import { addressOf } from '../router.js'
@@ -13,7 +15,7 @@ interface HeaderProps {
 
 /** Which session it is, what it does, and what a person can change about it. */
 export function SessionHeader({ gateway, session }: HeaderProps) {
-  const { id, label, title, state, adapterSlug, workspaceSlug, turn } = session
+  const { id, label, title, state, adapterSlug, workspaceSlug, hostId, turn } = session
   const mayOperate = gateway.may('operate')
   const { problem, isBusy, call } = useCalling()
   return (
@@ -26,13 +28,18 @@ export function SessionHeader({ gateway, session }: HeaderProps) {
         <span class="dim">
           <Outside text={`${adapterSlug} · ${workspaceSlug}`} />
         </span>
+        {gateway.hosts.isFleet.value ? (
+          <span class="dim">
+            on <HostLink name={hostId} />
+          </span>
+        ) : null}
         <Origin gateway={gateway} session={session} />
         {session.changes === undefined ? null : <a href={addressOf({ name: 'changes', id })}>Changes</a>}
         <ExportLink id={id} />
         {turn.state === 'idle' || !mayOperate ? null : (
           <button
             type="button"
-            disabled={isBusy}
+            disabled={isBusy || isAway(session)}
             onClick={() => void call(() => gateway.client.sessions.interrupt(id))}
           >
             Interrupt
@@ -45,8 +52,10 @@ export function SessionHeader({ gateway, session }: HeaderProps) {
       {mayOperate ? (
         <details class="controls">
           <summary>Settings and actions</summary>
-          <SessionSettings gateway={gateway} session={session} />
-          <SessionActions gateway={gateway} session={session} />
+          <fieldset class="together" disabled={isAway(session)}>
+            <SessionSettings gateway={gateway} session={session} />
+            <SessionActions gateway={gateway} session={session} />
+          </fieldset>
         </details>
       ) : null}
     </header>

@@ -1,35 +1,47 @@
-import type { AdapterSummary, WorkspacesFile } from '@agentproto/client'
+import type { AdapterSummary } from '@agentproto/client'
 import { useState } from 'preact/hooks'
 import { Described } from '../parts/described.js'
 import { shown } from '../parts/shown-text.js'
 import { addressOf } from '../router.js'
 import { OptionFields } from './option-fields.js'
+import type { AgentChoice, WorkspaceChoice } from './placement.js'
 import { PERMISSION_TEXT } from './start-request.js'
 
+interface AgentFieldsProps {
+  readonly agents: readonly AgentChoice[]
+  /** Whether they are those of the host that serves this page. */
+  readonly isHere: boolean
+}
+
 /** Which agent, in which of its modes, and how its permission requests are answered. */
-export function AgentFields({ adapters }: { readonly adapters: readonly AdapterSummary[] }) {
-  const sorted = adapters.toSorted((a, b) => Number(b.installed) - Number(a.installed) || a.name.localeCompare(b.name))
-  const [slug, setSlug] = useState(sorted.find(({ installed }) => installed)?.slug ?? '')
-  const chosen = sorted.find((adapter) => adapter.slug === slug)
+export function AgentFields({ agents, isHere }: AgentFieldsProps) {
+  const firstInstalled = agents.find(({ isInstalled }) => isInstalled)?.slug ?? ''
+  const [kept, setSlug] = useState(firstInstalled)
+  // Another host may not have it: what is chosen stays, and is refused, rather than replaced by another agent.
+  const slug = kept === '' ? firstInstalled : kept
+  const chosen = agents.find((agent) => agent.slug === slug)
+  const { adapter } = chosen ?? {}
   return (
     <>
       {slug === '' ? (
         <p class="note warning">
-          No agent is installed: install one in <a href={addressOf({ name: 'settings' })}>Settings</a>.
+          No agent is installed: install one in <a href={addressOf({ name: 'settings' })}>Settings</a>
+          {isHere ? '' : ' of that host'}.
         </p>
       ) : null}
       <label>
         Agent
         <select name="adapter" required value={slug} onChange={({ currentTarget }) => setSlug(currentTarget.value)}>
-          {sorted.map((adapter) => (
-            <option key={adapter.slug} value={adapter.slug} disabled={!adapter.installed}>
-              {shown(adapter.name)}
-              {adapter.installed ? '' : ' (not installed)'}
+          {chosen === undefined && slug !== '' ? <option value={slug}>{shown(slug)} (not installed)</option> : null}
+          {agents.map((agent) => (
+            <option key={agent.slug} value={agent.slug} disabled={!agent.isInstalled && agent.slug !== slug}>
+              {shown(agent.name)}
+              {agent.isInstalled ? '' : ' (not installed)'}
             </option>
           ))}
         </select>
       </label>
-      {chosen === undefined ? null : <ModeField key={`mode ${slug}`} adapter={chosen} />}
+      {adapter === undefined ? null : <ModeField key={`mode ${slug}`} adapter={adapter} />}
       <label>
         Permission requests
         <select name="permissionMode">
@@ -40,7 +52,7 @@ export function AgentFields({ adapters }: { readonly adapters: readonly AdapterS
           ))}
         </select>
       </label>
-      {chosen === undefined ? null : <OptionFields key={`options ${slug}`} adapter={chosen} />}
+      {adapter === undefined ? null : <OptionFields key={`options ${slug}`} adapter={adapter} />}
     </>
   )
 }
@@ -74,23 +86,18 @@ function ModeField({ adapter: { modes, modeDescriptions } }: { readonly adapter:
   )
 }
 
-/** Where it runs. */
-export function PlaceFields({ workspaces: { workspaces, active } }: { readonly workspaces: WorkspacesFile }) {
+interface PlaceFieldsProps {
+  readonly workspaces: readonly WorkspaceChoice[]
+  /** The one that is chosen until the person chooses; empty for none. */
+  readonly active: string
+}
+
+/** The folder that it runs in. */
+export function PlaceFields({ workspaces, active }: PlaceFieldsProps) {
   const [isWorktree, setIsWorktree] = useState(false)
   return (
     <>
-      {workspaces.length === 0 ? null : (
-        <label>
-          Workspace
-          <select name="workspace" defaultValue={active ?? ''}>
-            {workspaces.map(({ slug, path }) => (
-              <option key={slug} value={slug} selected={slug === active}>
-                {shown(`${slug} (${path})`)}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      <WorkspaceField workspaces={workspaces} active={active} />
       <label>
         Folder instead <input name="cwd" placeholder="/path/of/a/folder" autocomplete="off" spellcheck={false} />
       </label>
@@ -117,5 +124,26 @@ export function PlaceFields({ workspaces: { workspaces, active } }: { readonly w
         Label <input name="label" maxLength={200} autocomplete="off" />
       </label>
     </>
+  )
+}
+
+/** What the person has chosen stays when another host does not have it. */
+function WorkspaceField({ workspaces, active }: PlaceFieldsProps) {
+  const [chosen, setChosen] = useState<string>()
+  const has = (slug: string): boolean => workspaces.some((each) => each.slug === slug)
+  if (workspaces.length === 0 && chosen === undefined) return null
+  const value = chosen ?? (has(active) ? active : (workspaces[0]?.slug ?? ''))
+  return (
+    <label>
+      Workspace
+      <select name="workspace" value={value} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+        {has(value) ? null : <option value={value}>{shown(value)} (not there)</option>}
+        {workspaces.map(({ slug, text }) => (
+          <option key={slug} value={slug} selected={slug === value}>
+            {shown(text)}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }

@@ -15,6 +15,9 @@ const FIELDS: Partial<Record<ErrorCode, string>> = {
   branch_invalid: 'branch',
   label_in_use: 'label',
   payload_too_large: 'prompt',
+  host_not_found: 'on',
+  host_unreachable: 'on',
+  placement_refused: 'on',
 }
 
 /** Where the name in the form is not the last part of the one in the request. */

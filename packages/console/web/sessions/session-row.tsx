@@ -9,14 +9,16 @@ interface SessionRowProps {
   readonly depth: number
   readonly waiting: SessionRequest | undefined
   readonly now: number
+  /** Whether its host has to be said. */
+  readonly isFleet: boolean
   /** Undefined where nothing can be stopped. */
   readonly isChosen: boolean | undefined
   readonly onChoose: (isChosen: boolean) => void
 }
 
 /** One session of the list: its state, what it waits for, what it changed and what it cost. */
-export function SessionRowView({ session, depth, waiting, now, isChosen, onChoose }: SessionRowProps) {
-  const { id, state, adapterSlug, changes, usage, lastActiveAt } = session
+export function SessionRowView({ session, depth, waiting, now, isFleet, isChosen, onChoose }: SessionRowProps) {
+  const { id, state, adapterSlug, hostId, changes, usage, lastActiveAt } = session
   const name = session.label ?? session.title ?? id
   return (
     <div class={`session-row depth-${Math.min(depth, 4)}`}>
@@ -34,7 +36,7 @@ export function SessionRowView({ session, depth, waiting, now, isChosen, onChoos
           <Outside text={name} />
         </strong>
         <span class="dim">
-          <Outside text={adapterSlug} />
+          <Outside text={isFleet ? `${adapterSlug} · ${hostId}` : adapterSlug} />
         </span>
         {waiting === undefined ? null : (
           <span class="note warning">

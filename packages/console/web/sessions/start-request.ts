@@ -31,6 +31,8 @@ export function startRequest(fields: StartFields, { files = [], options = [] }: 
     permissionMode: permissionModeOf(field('permissionMode')),
     worktree: fields['worktree'] === undefined ? undefined : worktreeOf(field('branch'), field('base')),
     budget: budgetOf(field),
+    on: field('on') || undefined,
+    onHostLoss: field('onHostLoss') === 'move' ? 'move' : undefined,
     ...(field('cwd') === '' ? { workspaceSlug: field('workspace') || undefined } : { cwd: field('cwd') }),
   }
 }

@@ -1,5 +1,6 @@
-import type { GatewayInfo, Host } from '@agentproto/contracts/wire'
+import type { GatewayInfo } from '@agentproto/contracts/wire'
 import type { Gateway } from '../gateway/gateway.js'
+import { HostLink } from '../hosts/host-link.js'
 import { Outside } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
@@ -13,23 +14,15 @@ export function GatewayFacts({ gateway }: { readonly gateway: Gateway }) {
   const health = useAnswer(() => client.health(), gateway.connection.value)
   const isAdmin = gateway.may('admin')
   const info = useAnswer(async () => (isAdmin ? client.gateway() : undefined), `${isAdmin} ${gateway.connection.value}`)
-  const hosts = useAnswer(() => client.hosts(), gateway.connection.value)
   const { ok, version } = health.value ?? {}
   return (
     <>
-      <Problem text={health.problem || info.problem || hosts.problem} />
+      <Problem text={health.problem || info.problem} />
       <dl class="facts">
         <dt>Gateway</dt>
         <dd>{version === undefined ? '' : `${ok === true ? 'works' : 'does not work'}, version ${version}`}</dd>
         {info.value === undefined ? null : <Details info={info.value} />}
-        <dt>Hosts</dt>
-        <dd>
-          {(hosts.value ?? []).map((host) => (
-            <div key={host.name}>
-              <Outside text={hostText(host)} />
-            </div>
-          ))}
-        </dd>
+        <OfFleet gateway={gateway} />
         <dt>You are</dt>
         <dd>
           <CallerText gateway={gateway} />
@@ -39,11 +32,18 @@ export function GatewayFacts({ gateway }: { readonly gateway: Gateway }) {
   )
 }
 
-/** What a host has, as far as it is known. */
-function hostText({ name, self, reachable, liveSessions, freeSessions, lag, lastSeen }: Host): string {
-  const seen = reachable ? '' : `, not heard from since ${new Date(lastSeen).toLocaleString()}`
-  const behind = lag === 0 ? '' : `, ${lag} events behind`
-  return `${name}${self === true ? ' (this one)' : ''}: ${liveSessions} live, ${freeSessions} free${behind}${seen}`
+/** Which host of the fleet these settings are of; nothing without a fleet. */
+function OfFleet({ gateway: { hosts } }: { readonly gateway: Gateway }) {
+  const self = hosts.self.value?.name
+  if (!hosts.isFleet.value || self === undefined) return null
+  return (
+    <>
+      <dt>Host</dt>
+      <dd>
+        <HostLink name={self} />, one of {hosts.all.value.length}; workspaces, agents and tokens here are its own
+      </dd>
+    </>
+  )
 }
 
 function Details({ info: { home, host, platform, node, startedAt, budgets } }: { readonly info: GatewayInfo }) {

@@ -1,6 +1,7 @@
 import type { AllRules } from '@agentproto/contracts/wire'
 import { useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
+import { Unanswered } from '../hosts/unanswered.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
 import { useAnswer } from '../parts/use-answer.js'
@@ -51,11 +52,12 @@ export function Rules({ gateway }: { readonly gateway: Gateway }) {
 }
 
 /** What the list does not have. */
-function LeftOut({ rules: { rules, omitted = 0, unread = [] } }: { readonly rules: AllRules }) {
-  const isEmpty = rules.length === 0 && unread.length === 0
+function LeftOut({ rules: { rules, omitted = 0, unread = [], unanswered } }: { readonly rules: AllRules }) {
+  const isEmpty = rules.length === 0 && unread.length === 0 && unanswered === undefined
   return (
     <>
       {isEmpty ? <p>There are no rules: every request is decided by its permission mode, or by a person.</p> : null}
+      <Unanswered hosts={unanswered} />
       {unread.map(({ workspaceSlug, problem }) => (
         <Problem key={workspaceSlug} text={`The rules of the workspace ${workspaceSlug} cannot be read: ${problem}`} />
       ))}

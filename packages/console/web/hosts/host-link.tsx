@@ -1,0 +1,9 @@
+import { Outside } from '../parts/outside.js'
+import { addressOf } from '../router.js'
+
+/** The name of a host, which leads to what is known of it. */
+export const HostLink = ({ name }: { readonly name: string }) => (
+  <a href={addressOf({ name: 'hosts', host: name })}>
+    <Outside text={name} />
+  </a>
+)

@@ -61,7 +61,16 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'adapter-pty-repl': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'sandbox', 'secrets'] },
   provisioning: {
-    may: ['adapters', 'arm-testing', 'driver-agent-cli', 'json-file', 'manifest', 'secrets', 'subprocess'],
+    may: [
+      'acp-registry',
+      'adapters',
+      'arm-testing',
+      'driver-agent-cli',
+      'json-file',
+      'manifest',
+      'secrets',
+      'subprocess',
+    ],
     inTests: ['workspaces'],
   },
   // Alone it imports NATS. It gets the services of its host and gives those of all hosts.

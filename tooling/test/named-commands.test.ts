@@ -56,7 +56,7 @@ test('14.3.3 every option that a hint names is one of a command', () => {
   const files = sourceFiles(ROOT, 'packages').filter(({ path }) => /\/src\//.test(path))
   const unknown = files.flatMap(({ path, text }) =>
     [...withoutComments(text).matchAll(/\b(?:hint|expected):.*$/gm)].flatMap(([line]) =>
-      [...line.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].flatMap(([option]) =>
+      [...line.matchAll(/(?<![\w-])--[a-z][a-z0-9-]+/g)].flatMap(([option]) =>
         known.has(option) ? [] : [`${path} ${option}`],
       ),
     ),

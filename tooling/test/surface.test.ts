@@ -60,10 +60,10 @@ test('what each package exports', () => {
     "@agentproto/acp-registry
       AdapterFiles BinaryDistribution DOWNLOAD_FORMATS Distribution DistributionChoice DownloadFormat
       EntrySource Icons IconsOptions InstallPlatform InstallTools ManifestOptions NpmDistribution
-      PUBLIC_REGISTRY ProgramLaunch PythonDistribution REGISTRY_BYTES_MAX REGISTRY_PLATFORMS REGISTRY_WAYS
-      ReadOptions RefusedWay Registry RegistryBinary RegistryDistribution RegistryEntry RegistryLaunch
-      RegistryOptions RegistryPackage RegistryPlatform RegistryProblem RegistryReader RegistrySnapshot
-      RegistryWay distributionFor manifestOf openIcons openRegistry parseRegistry readRegistryFile
+      PUBLIC_REGISTRY ProgramLaunch PythonDistribution REGISTRY_BYTES_MAX REGISTRY_PLATFORMS ReadOptions
+      RefusedWay Registry RegistryBinary RegistryDistribution RegistryEntry RegistryLaunch RegistryOptions
+      RegistryPackage RegistryPlatform RegistryProblem RegistryReader RegistrySnapshot distributionFor
+      isAsWritten manifestOf openIcons openRegistry parseRegistry readRegistryFile
     @agentproto/acp-server
       AcpConnectionState AcpLogin AcpOpenRequest AcpOpened AcpServer AcpServerOptions AcpSessions
       AcpWatchOptions createAcpServer
@@ -123,23 +123,25 @@ test('what each package exports', () => {
       settlesWithin summaryOf systemClock toAgentprotoError toolContentText toolInputText traceIdOf
       traceOf unknownChoice
     @agentproto/contracts/wire
-      ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest AllRules Answer
-      AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller ChangeService
-      ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
+      ARCHIVE_BOUNDS AdapterService AdapterState AdapterUpdate AdapterUpdates AddAgentEvent
+      AddAgentRequest AddRuleRequest AddWorkspaceRequest AddedAgent AgentPlan AgentSearch AgentWish
+      AllRules Answer AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller
+      ChangeService ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
       DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage
-      ExportFormat ExportHead Forgotten ForkRequest GatewayInfo HookStop Host HostService InterruptRequest
-      Interrupted JsonOf KillReason LostRecord MergeWorktreeRequest MergedWorktree NotificationService
-      NotificationState NotificationTest NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutputReader
-      ParamsOf PatchQuery PermissionService PlacedRule PromptAccepted PromptRequest ProvisionEvent
-      ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding
-      RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles
-      Route SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds
-      SessionChange SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput
-      SetupStepState SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS
-      TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS
-      USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService
-      WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
-      assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
+      ExportFormat ExportHead Forgotten ForkRequest FoundAgent FoundAgents GatewayInfo HookStop Host
+      HostService InterruptRequest Interrupted JsonOf KillReason LostRecord MergeWorktreeRequest
+      MergedWorktree NotificationService NotificationState NotificationTest NotifyTarget OPERATIONS
+      OUTPUT_CURSOR Operation OutdatedQuery OutputReader ParamsOf PatchQuery PermissionService PlacedRule
+      PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
+      QueryOf Reader RegistryState RenameRequest RepairFinding RepairReport RequestKey RequestPage
+      ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route SearchHit SearchQuery
+      SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange SessionChanges
+      SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
+      StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS ToolDefinition
+      ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents
+      UpdateAgentRequest UsageGroup UsageQuery UsageReport UsageReportRow UsageService WaitingQuery
+      WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
+      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
       hasEndedBefore isInFolder isWithinBounds isWithinDepth loopsSchema lostSessionSchema matchesFilter
       mayUse mcpServerSchema movedSettingsSchema observedAgentSchema operationOf parseWire
       permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
@@ -158,14 +160,14 @@ test('what each package exports', () => {
       LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession MAX_FACTS_BYTES
       MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn MovedSettings NOW
       ObservedAgent OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
-      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
-      RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionMoves SessionOrigin
-      SessionReplay SessionStore SessionWorktrees SharedFacts SharedLog SharedSession SkipReason
-      StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept StoredLog StoredPrompt
-      StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets StreamPlace Suspension
-      TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom homeLayout
-      keptFactsText readKeptFacts readSharedFacts sessionKeyOf sharedFactsText transcriptPreamble
-      turnKeyOf
+      PruneRequest PruneResult REGISTRY_WAYS RegistryWay RepositoryAccess RepositoryFolders RewindRequest
+      RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus
+      SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts SharedLog
+      SharedSession SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept
+      StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets
+      StreamPlace Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus
+      Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf
+      sharedFactsText transcriptPreamble turnKeyOf
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -279,22 +281,23 @@ test('the error codes', () => {
   expect(text(wrapped(Object.keys(ERRORS)))).toMatchInlineSnapshot(`
     "invalid_request invalid_json unauthorized forbidden host_not_allowed origin_not_allowed
     route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
-    turn_not_found request_not_found rule_not_found adapter_not_found icon_not_found workspace_not_found
-    token_not_found token_exists label_in_use workspace_exists workspace_invalid cwd_invalid
-    cwd_not_allowed path_invalid host_not_found manifest_invalid protocol_unsupported mode_unknown
-    option_invalid continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed
-    agent_not_installed auth_required setup_required turn_in_progress queue_full token_limit_reached
-    session_limit_reached stream_limit_reached request_limit_reached session_ended budget_exceeded
-    session_starting session_live request_resolved request_interrupted rule_limit_reached not_supported
-    not_resumable idempotency_conflict hook_stopped permission_denied empty_turn host_unreachable
-    placement_refused delegation_denied cwd_outside_parent max_depth_exceeded child_quota_exceeded
-    install_failed version_mismatch setup_failed provisioning_busy registry_unavailable registry_invalid
-    secret_not_found checkpoint_not_found folder_in_use checkpoint_failed git_unavailable git_failed
-    repository_invalid branch_invalid worktree_unsaved worktree_setup_failed merge_conflict
-    checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed agent_exited
-    termination_failed timeout cancelled storage_failed storage_corrupt home_newer home_invalid
-    home_upgrade_failed listen_failed daemon_not_running daemon_running keeper_unavailable
-    cluster_unavailable cluster_unsupported host_name_in_use not_adoptable shutting_down internal"
+    turn_not_found request_not_found rule_not_found adapter_not_found icon_not_found adapter_exists
+    adapter_edited workspace_not_found token_not_found token_exists label_in_use workspace_exists
+    workspace_invalid cwd_invalid cwd_not_allowed path_invalid host_not_found manifest_invalid
+    protocol_unsupported mode_unknown option_invalid continuation_unsupported sandbox_unavailable
+    sandbox_read_only no_adapter_installed agent_not_installed auth_required setup_required
+    turn_in_progress queue_full token_limit_reached session_limit_reached stream_limit_reached
+    request_limit_reached session_ended budget_exceeded session_starting session_live request_resolved
+    request_interrupted rule_limit_reached not_supported not_resumable idempotency_conflict hook_stopped
+    permission_denied empty_turn host_unreachable placement_refused delegation_denied cwd_outside_parent
+    max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
+    provisioning_busy registry_unavailable registry_invalid secret_not_found checkpoint_not_found
+    folder_in_use checkpoint_failed git_unavailable git_failed repository_invalid branch_invalid
+    worktree_unsaved worktree_setup_failed merge_conflict checkout_dirty spawn_failed handshake_failed
+    protocol_error prompt_failed agent_exited termination_failed timeout cancelled storage_failed
+    storage_corrupt home_newer home_invalid home_upgrade_failed listen_failed daemon_not_running
+    daemon_running keeper_unavailable cluster_unavailable cluster_unsupported host_name_in_use
+    not_adoptable shutting_down internal"
   `)
 })
 
@@ -362,7 +365,10 @@ test('the commands of agentproto', async () => {
     agentproto adapters [--no-start]
     agentproto adapters list [--json] [--no-start]
     agentproto adapters show [--json] [--no-start]
-    agentproto adapters add [--json] [--no-start]
+    agentproto adapters search [--refresh] [--offline] [--from <file>] [--json] [--no-start]
+    agentproto adapters add [--from <file>] [--as <slug>] [--sha256 <sum>] [--allow-unverified] [--allow-scripts] [--force] [--json] [--no-start]
+    agentproto adapters outdated [--refresh] [--offline] [--json] [--no-start]
+    agentproto adapters update [-y, --yes] [--sha256 <sum>] [--allow-unverified] [--allow-scripts] [--force] [--json] [--no-start]
     agentproto adapters remove [--json] [--no-start]
     agentproto adapters doctor [--live] [--prompt <text>] [--long-prompt <text>] [--json] [--no-start]
     agentproto adapters install [--force] [--latest] [--allow-unverified] [--json] [--no-start]

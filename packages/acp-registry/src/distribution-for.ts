@@ -1,8 +1,9 @@
+import { REGISTRY_WAYS, type RegistryWay } from '@agentproto/contracts/agent'
 import { binaryDistribution } from './binary-distribution.js'
 import type { Distribution, DistributionChoice, InstallPlatform, InstallTools, RefusedWay } from './distribution.js'
 import { npmDistribution } from './npm-distribution.js'
 import { pythonDistribution } from './python-distribution.js'
-import { REGISTRY_WAYS, type RegistryEntry, type RegistryWay } from './registry-entry.js'
+import type { RegistryEntry } from './registry-entry.js'
 
 /**
  * Decides how an agent is installed here: the first of npx, uvx and binary that can be used. A package comes before a binary,

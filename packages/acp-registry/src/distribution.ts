@@ -1,4 +1,5 @@
-import type { RegistryPlatform, RegistryWay } from './registry-entry.js'
+import type { RegistryWay } from '@agentproto/contracts/agent'
+import type { RegistryPlatform } from './registry-entry.js'
 
 /** How the program is started, after it was installed. */
 export interface ProgramLaunch {

@@ -5,7 +5,7 @@ export type { ReadOptions, RegistryOptions, RegistryReader, RegistrySnapshot } f
 export { readRegistryFile } from './read-registry-file.js'
 export { openIcons, type Icons, type IconsOptions } from './icons/open-icons.js'
 export { PUBLIC_REGISTRY } from './registry-address.js'
-export { REGISTRY_PLATFORMS, REGISTRY_WAYS } from './registry-entry.js'
+export { REGISTRY_PLATFORMS } from './registry-entry.js'
 export type {
   Registry,
   RegistryBinary,
@@ -15,7 +15,6 @@ export type {
   RegistryPackage,
   RegistryPlatform,
   RegistryProblem,
-  RegistryWay,
 } from './registry-entry.js'
 export { distributionFor } from './distribution-for.js'
 export { DOWNLOAD_FORMATS } from './distribution.js'
@@ -31,4 +30,5 @@ export type {
   PythonDistribution,
   RefusedWay,
 } from './distribution.js'
+export { isAsWritten } from './written-files.js'
 export { manifestOf, type AdapterFiles, type EntrySource, type ManifestOptions } from './manifest-of.js'

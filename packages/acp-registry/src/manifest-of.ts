@@ -14,11 +14,14 @@ import { stringify } from 'yaml'
 import type { Distribution } from './distribution.js'
 import { installParts } from './install-methods.js'
 import type { RegistryEntry } from './registry-entry.js'
+import { sealed, UNSEALED } from './written-files.js'
 
 /** Where an entry was read. */
 export type EntrySource = { readonly url: string } | { readonly file: string }
 
 export interface ManifestOptions {
+  /** Default: the id of the entry. */
+  readonly slug?: string
   readonly source: EntrySource
   /** Milliseconds since the epoch. */
   readonly addedAt: number
@@ -46,27 +49,30 @@ export interface AdapterFiles {
  * @throws `manifest_invalid` where the parts do not make a manifest
  */
 export function manifestOf(entry: RegistryEntry, distribution: Distribution, options: ManifestOptions): AdapterFiles {
-  const { id } = entry
-  const files = new Map([
-    ['AGENT-CLI.md', agentCli(entry, distribution, options)],
-    ['ACP.md', acp(entry, options)],
-  ] as const)
+  const { slug = entry.id } = options
+  const files = sealed(
+    new Map([
+      ['AGENT-CLI.md', agentCli(entry, distribution, options)],
+      ['ACP.md', acp(entry, options)],
+    ] as const),
+  )
   const checks = [
-    parseAgentCli(files.get('AGENT-CLI.md') ?? '', { path: `${id}/AGENT-CLI.md` }),
-    parseAcp(files.get('ACP.md') ?? '', { path: `${id}/ACP.md` }),
+    parseAgentCli(files.get('AGENT-CLI.md') ?? '', { path: `${slug}/AGENT-CLI.md` }),
+    parseAcp(files.get('ACP.md') ?? '', { path: `${slug}/ACP.md` }),
   ]
   const problems = checks.flatMap((check) => (check.ok ? [] : check.problems))
-  if (problems.length === 0) return { slug: id, files }
+  if (problems.length === 0) return { slug, files }
   throw new AgentprotoError('manifest_invalid', problems.map(formatProblem).join('\n'), { data: { problems } })
 }
 
 function agentCli(entry: RegistryEntry, distribution: Distribution, options: ManifestOptions): string {
-  const { id, name, description } = entry
+  const { name, description } = entry
+  const { slug = entry.id } = options
   const { bin, install, requires, hints } = installParts(distribution, options)
   const answers = answersIn(options)
   const document = {
-    name: id,
-    id,
+    name: slug,
+    id: slug,
     description,
     version: '0.1.0',
     bin,
@@ -120,7 +126,17 @@ function metadataOf(
   const added_at = new Date(addedAt).toISOString()
   return {
     ...defined({ homepage: website ?? repository }),
-    registry: { ...source, id, name, version, ...defined({ license, icon }), way, sha256, added_at },
+    registry: {
+      ...source,
+      id,
+      name,
+      version,
+      ...defined({ license, icon }),
+      way,
+      sha256,
+      added_at,
+      written_sha256: UNSEALED,
+    },
     ...(observed === undefined ? {} : { observed: observedBlock(observed) }),
     unverified: unverifiedOf(observed),
   }
@@ -163,7 +179,8 @@ function bodyOf(
 
 function acp({ id, name }: RegistryEntry, options: ManifestOptions): string {
   const answers = answersIn(options)
-  const template = manifestTemplate({ id, protocol: 'acp', ...defined({ answers }) }).get('ACP.md') ?? ''
+  const { slug = id } = options
+  const template = manifestTemplate({ id: slug, protocol: 'acp', ...defined({ answers }) }).get('ACP.md') ?? ''
   const known =
     answers === undefined
       ? 'Nothing of it was verified: the agent was not asked. What it offers is declared as absent.'

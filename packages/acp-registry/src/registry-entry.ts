@@ -9,10 +9,6 @@ export const REGISTRY_PLATFORMS = [
 ] as const
 export type RegistryPlatform = (typeof REGISTRY_PLATFORMS)[number]
 
-/** How an agent can be had, in the order in which it is tried: from npm, from PyPI, or as a file of its own. */
-export const REGISTRY_WAYS = ['npx', 'uvx', 'binary'] as const
-export type RegistryWay = (typeof REGISTRY_WAYS)[number]
-
 /** How a program is started, as the registry has it. */
 export interface RegistryLaunch {
   /** Absent: the program that npx or uvx would start. May have arguments after a blank. */

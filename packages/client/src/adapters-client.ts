@@ -1,6 +1,17 @@
 import { fromProblem, isAgentprotoError } from '@agentproto/contracts'
 import type { AdapterSummary, SecretStatus } from '@agentproto/contracts/agent'
-import type { DoctorCheck, DoctorRequest, ProvisionEvent, ProvisionRequest } from '@agentproto/contracts/wire'
+import type {
+  AddAgentEvent,
+  AddAgentRequest,
+  AgentSearch,
+  AgentWish,
+  DoctorCheck,
+  DoctorRequest,
+  OutdatedQuery,
+  ProvisionEvent,
+  ProvisionRequest,
+  UpdateAgentRequest,
+} from '@agentproto/contracts/wire'
 import type { EventSourceMessage } from 'eventsource-parser'
 import { cancelled, outcomeUnknown, unreachable } from './connection-error.js'
 import { readEventStream } from './event-stream.js'
@@ -38,6 +49,23 @@ export function adaptersClient(transport: Transport) {
     add: (source: string) => call('POST /adapters', { body: { source } }),
     /** Removes an adapter of the owner. @throws `adapter_not_found`, `session_live`, `provisioning_busy` */
     remove: (slug: string) => call('DELETE /adapters/:slug', { params: { slug } }),
+    /** The agents of the adapters and of the registry, each once. @throws `registry_unavailable`, `registry_invalid` */
+    search: (query: AgentSearch = {}, signal?: AbortSignal) => call('GET /registry/agents', { query, signal }),
+    /** What adding an agent of the registry would install. @throws `adapter_not_found`, `install_failed` */
+    lookUp: (id: string, query: AgentWish = {}, signal?: AbortSignal) =>
+      call('GET /registry/agents/:id', { params: { id }, query, signal }),
+    /** Adds an agent of the registry, and reports progress; the last event is `added`. Leaving the iteration cancels it. */
+    addAgent(id: string, { signal, ...body }: AddAgentRequest = {}): AsyncIterable<AddAgentEvent> {
+      const asked = callOf('POST /registry/agents/:id', { params: { id }, body, signal })
+      return messagesOf(transport, asked, { last: 'added', withLast: true })
+    },
+    /** The installed agents for which the registry has another version. */
+    outdated: (query: OutdatedQuery = {}, signal?: AbortSignal) => call('GET /registry/updates', { query, signal }),
+    /** Replaces an agent by the version of the registry, as {@link addAgent}. @throws `adapter_edited` too */
+    update(slug: string, { signal, ...body }: UpdateAgentRequest = {}): AsyncIterable<AddAgentEvent> {
+      const asked = callOf('POST /adapters/:slug/update', { params: { slug }, body, signal })
+      return messagesOf(transport, asked, { last: 'added', withLast: true })
+    },
     /** The secrets that are stored or declared; never a value. */
     async secrets(): Promise<readonly SecretStatus[]> {
       const { secrets } = await call('GET /secrets', {})

@@ -29,6 +29,7 @@ export type {
   AgentCliReattachOptions,
 } from './agent/agent-cli-client.js'
 export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './agent/protocol-arm.js'
+export { REGISTRY_WAYS, type RegistryWay } from './agent/registry-ways.js'
 export { KEPT_STREAMS, sessionKeyOf, turnKeyOf } from './agent/kept-agent.js'
 export type { Launch } from './agent/launch.js'
 export type { AgentKeeper, KeptAgent, KeptLoss, KeptRange, KeptStream, StreamOffsets } from './agent/kept-agent.js'

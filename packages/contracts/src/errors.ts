@@ -49,6 +49,8 @@ export const ERRORS = {
   rule_not_found: row(404, 'Rule not found', absent),
   adapter_not_found: row(404, 'Adapter not found', usage),
   icon_not_found: row(404, 'The adapter has no icon', absent),
+  adapter_exists: row(409, 'Another adapter has this slug', usage),
+  adapter_edited: row(409, 'The manifest of the adapter was edited', usage),
   workspace_not_found: row(404, 'Workspace not found', usage),
   token_not_found: row(404, 'Token not found', absent),
   token_exists: row(409, 'A token with this name exists', usage),

@@ -99,12 +99,25 @@ export type { AllRules, PlacedRule } from './wire/session-responses.js'
 export type { PermissionService } from './wire/permission-service.js'
 export type {
   AdapterService,
+  AddAgentEvent,
+  AddAgentRequest,
   AuthState,
   DoctorRequest,
   ProvisionEvent,
   ProvisionPhase,
   ProvisionRequest,
+  UpdateAgentRequest,
 } from './wire/provisioning.js'
+export type { AgentSearch, AgentWish, OutdatedQuery } from './wire/registry-requests.js'
+export type {
+  AddedAgent,
+  AdapterUpdate,
+  AdapterUpdates,
+  AgentPlan,
+  FoundAgent,
+  FoundAgents,
+  RegistryState,
+} from './wire/registry-responses.js'
 export type {
   EventReader,
   HookStop,

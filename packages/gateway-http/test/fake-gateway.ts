@@ -51,6 +51,18 @@ export const fakeAdapters: AdapterService = {
   state: async () => state,
   add: async () => ({ ...demo, source: 'user' }),
   remove: async (slug) => ({ ok: true, slug, agentRemoved: true }),
+  search: async () => ({ agents: [] }),
+  lookUp: async (id) => planOf(id),
+  async *addAgent(id) {
+    if (id === 'unknown') throw new AgentprotoError('adapter_not_found', 'The registry has no such agent')
+    yield { type: 'plan', plan: planOf(id) }
+    yield { type: 'added', adapter: { ...demo, slug: id, source: 'user' }, state: { ...state, slug: id } }
+  },
+  outdated: async () => ({ updates: [], gone: [] }),
+  async *update(slug) {
+    yield { type: 'plan', plan: planOf(slug) }
+    yield { type: 'added', adapter: demo, state }
+  },
   secrets: async () => [{ slug: 'acme/key', kind: 'opaque', set: true, place: 'file', variables: ['ACME_KEY'] }],
   async *provision(_slug, { until, inputs }) {
     yield { type: 'phase', phase: until, state: 'started' }
@@ -65,6 +77,15 @@ export const fakeAdapters: AdapterService = {
     if (live) yield { id: 'live.start', title: 'Starts', verdict: 'fail', detail: 'no' }
   },
 }
+
+const planOf = (id: string) => ({
+  registryId: id,
+  slug: id,
+  name: id,
+  description: 'An agent',
+  version: '1.0.0',
+  authors: [],
+})
 
 /** An archive with one session, whose export is two lines. */
 function fakeArchive(sessions: FakeSessions): SessionArchive {

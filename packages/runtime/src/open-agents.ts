@@ -38,9 +38,12 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
     const { manifest, sandbox } = adapter
     return { manifest, ...start, sink, host, sandbox, adapter, serve }
   }
+  // Loaded when it is first used: most gateways never read it.
+  const openRegistry = async () =>
+    (await import('@agentproto/acp-registry')).openRegistry({ ...settings.registry, home, clock })
   return {
     workspaces: audit.wrap('workspaces', workspaces),
-    adapters: audit.wrap('adapters', hostAdapters(catalog, host, liveSessions)),
+    adapters: audit.wrap('adapters', hostAdapters(catalog, host, { liveSessions, openRegistry })),
     isTrusted: async (folder) => (await trust.list()).some(({ path }) => path === folder),
     sharedProcesses,
     watch: (service) => void (sessions = service),

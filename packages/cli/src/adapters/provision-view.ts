@@ -1,11 +1,14 @@
-import type { ProvisionEvent } from '@agentproto/contracts/wire'
+import type { AddAgentEvent, ProvisionEvent } from '@agentproto/contracts/wire'
 import { LiveArea } from '../attach/live-area.js'
 import { paintFor, print, widthOf, type CliContext } from '../cli-context.js'
+import { planLines } from '../render/agent-plan.js'
 import { cut } from '../render/fit.js'
 import type { Paint } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 
-/** The progress of an install, a setup or a login: finished lines and, at a terminal, one live line below them. */
+type ShownEvent = ProvisionEvent | AddAgentEvent
+
+/** The progress of an install, a setup, a login or of adding an agent: finished lines and, at a terminal, one live line below them. */
 export class ProvisionView {
   readonly #context: CliContext
   readonly #paint: Paint
@@ -19,7 +22,7 @@ export class ProvisionView {
     this.#area = context.stderr.isTTY === true ? new LiveArea(context.stderr) : undefined
   }
 
-  handle(event: ProvisionEvent): void {
+  handle(event: ShownEvent): void {
     if (event.type === 'phase' && event.state === 'started') this.#activity = ACTIVITIES[event.phase]
     if (event.type === 'output') this.#live = oneLine(event.line)
     if (event.type === 'progress') this.#live = amount(event)
@@ -48,13 +51,20 @@ export class ProvisionView {
 const ACTIVITIES = {
   install: 'Installing',
   version_check: 'Checking the version',
+  handshake: 'Seeing what it offers',
   setup: 'Setting up',
   login: 'Logging in',
 } as const
 
-const TITLES = { install: 'install', version_check: 'version', setup: 'setup', login: 'login' } as const
+const TITLES = {
+  install: 'install',
+  version_check: 'version',
+  handshake: 'offers',
+  setup: 'setup',
+  login: 'login',
+} as const
 
-function linesOf(event: ProvisionEvent, paint: Paint): readonly string[] {
+function linesOf(event: ShownEvent, paint: Paint): readonly string[] {
   switch (event.type) {
     case 'phase':
       if (event.state === 'started') return []
@@ -73,9 +83,12 @@ function linesOf(event: ProvisionEvent, paint: Paint): readonly string[] {
     case 'download':
       // The warning of a file without a checksum has its SHA-256.
       return event.verified ? [`  ${mark('done', paint)} ${paint.dim(`SHA-256 ${event.sha256} matches`)}`] : []
+    case 'plan':
+      return planLines(event.plan, paint)
     case 'output':
     case 'progress':
     case 'state':
+    case 'added':
       return []
   }
 }

@@ -4,6 +4,7 @@ import { archiveOperations } from './archive-operations.js'
 import { changeOperations } from './change-operations.js'
 import { hostOperations } from './host-operations.js'
 import type { Operation } from './operation.js'
+import { registryOperations } from './registry-operations.js'
 import { sessionOperations } from './session-operations.js'
 import type { ValueOf } from './value-of.js'
 import { worktreeOperations } from './worktree-operations.js'
@@ -18,6 +19,7 @@ export const OPERATIONS = {
   ...worktreeOperations,
   ...changeOperations,
   ...hostOperations,
+  ...registryOperations,
 } as const
 
 /** `METHOD /path/:param` of an operation. */

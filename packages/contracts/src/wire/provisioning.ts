@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import type { Principal } from '../principal.js'
 import type { doctorRequestSchema, provisionRequestSchema } from './host-requests.js'
+import type { addAgentSchema, AgentSearch, AgentWish, OutdatedQuery, updateAgentSchema } from './registry-requests.js'
+import type { AdapterUpdates, AddedAgent, AgentPlan, FoundAgents } from './registry-responses.js'
 import type {
   AdapterRemoved,
   AdapterState,
@@ -15,8 +17,8 @@ import type {
 /** AIP-29's states of a login; `not_needed` if the manifest has no `auth`. */
 export type AuthState = AdapterState['auth']
 
-/** In the order in which they run. */
-export type ProvisionPhase = 'install' | 'version_check' | 'setup' | 'login'
+/** In the order in which they run. `handshake` is only of an agent that is added or updated. */
+export type ProvisionPhase = 'install' | 'version_check' | 'handshake' | 'setup' | 'login'
 
 export interface ProvisionRequest extends Readonly<z.infer<typeof provisionRequestSchema>> {
   /** The last phase to run; those before it run if needed. Default `install` with its version check. */
@@ -64,6 +66,22 @@ export type ProvisionEvent =
   /** The last event. */
   | { readonly type: 'state'; readonly state: AdapterState }
 
+export interface AddAgentRequest extends Readonly<z.infer<typeof addAgentSchema>> {
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface UpdateAgentRequest extends Readonly<z.infer<typeof updateAgentSchema>> {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Progress of adding or updating an agent, in order. */
+export type AddAgentEvent =
+  /** First, before anything is installed. */
+  | { readonly type: 'plan'; readonly plan: AgentPlan }
+  | Exclude<ProvisionEvent, { readonly type: 'state' }>
+  /** The last event. */
+  | ({ readonly type: 'added' } & AddedAgent)
+
 export interface DoctorRequest extends Readonly<z.infer<typeof doctorRequestSchema>> {
   readonly signal?: AbortSignal | undefined
 }
@@ -99,6 +117,33 @@ export interface AdapterService extends AdapterCatalog {
    * @throws `adapter_not_found` for one that is not in the home, `session_live`, `provisioning_busy`
    */
   remove(slug: string, by?: Principal): Promise<AdapterRemoved>
+  /**
+   * The agents of the catalogue, of the owner and of the registry, each once.
+   * @throws `registry_unavailable` and `registry_invalid` only where no adapter can be listed either: else they are a `warning`
+   */
+  search(query: AgentSearch, signal?: AbortSignal): Promise<FoundAgents>
+  /**
+   * What adding an agent would install; installs nothing.
+   * @param id Of the registry
+   * @throws `adapter_not_found` with the nearest ids, `install_failed` where it cannot be installed here, `registry_unavailable`,
+   *   `registry_invalid`, `path_invalid`
+   */
+  lookUp(id: string, wish: AgentWish, signal?: AbortSignal): Promise<AgentPlan>
+  /**
+   * Adds an agent of the registry, or the adapter of the catalogue for it: installs it, starts it once in an empty folder and home to
+   * see what it offers, and writes its adapter. Leaving the iteration cancels it. A failure leaves what was there before.
+   * @param id Of the registry
+   * @throws as `lookUp`; `adapter_exists`, `version_mismatch`, `handshake_failed`, `spawn_failed`, `timeout`, `manifest_invalid`,
+   *   `provisioning_busy`, `storage_failed`, `cancelled`
+   */
+  addAgent(id: string, request: AddAgentRequest, by?: Principal): AsyncIterable<AddAgentEvent>
+  /** The installed agents for which the registry has another version. @throws `registry_unavailable`, `registry_invalid` */
+  outdated(query: OutdatedQuery, signal?: AbortSignal): Promise<AdapterUpdates>
+  /**
+   * Replaces an agent by the version of the registry, after that has passed the checks of `addAgent`; until then the old one stays.
+   * @throws as `addAgent`; `adapter_edited` for a manifest that its owner has changed
+   */
+  update(slug: string, request: UpdateAgentRequest, by?: Principal): AsyncIterable<AddAgentEvent>
   /** Checks an agent, one finding after the other. @throws `adapter_not_found` */
   doctor(slug: string, request: DoctorRequest, by?: Principal): AsyncIterable<DoctorCheck>
   /** The secrets that are stored or declared; never a value. */

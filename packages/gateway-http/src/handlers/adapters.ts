@@ -1,11 +1,13 @@
 import type {
   AdapterState,
+  AddAgentEvent,
+  AddedAgent,
   DoctorCheck,
   DoctorReport,
   ProvisionEvent,
   ProvisionRequest,
 } from '@agentproto/contracts/wire'
-import type { HttpDeps } from '../http-deps.js'
+import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { wantsEventStream } from '../json-body.js'
 import type { Asked, Handlers } from '../route.js'
 import { workMessages } from '../streams/sse-messages.js'
@@ -28,6 +30,22 @@ export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams
       return streams.answer(c, async () => workMessages(eventMessages(events)))
     }
 
+  /** A client that disconnects cancels it: nothing is left, and it can be asked again. */
+  async function add(
+    c: HttpContext,
+    start: (signal: AbortSignal) => AsyncIterable<AddAgentEvent>,
+  ): Promise<Response | AddedAgent> {
+    const leaving = new AbortController()
+    const work = start(signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, signal]))
+    if (!wantsEventStream(c)) return lastAdded(work)
+    return streams.answer(c, async () => {
+      const messages = eventMessages(work)
+      // What cannot be added at all is answered with a status of its own.
+      const first = await messages.next()
+      return workMessages(first.done === true ? messages : beginningWith(first.value, messages), () => leaving.abort())
+    })
+  }
+
   return {
     'GET /adapters': async () => ({ adapters: await adapters.list() }),
     'POST /adapters': ({ body, by }) => adapters.add(body.source, by),
@@ -45,6 +63,13 @@ export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams
       if (!wantsEventStream(c)) return reportOf(slug, checks)
       return streams.answer(c, async () => workMessages(checkMessages(slug, checks), () => leaving.abort()))
     },
+    'POST /adapters/:slug/update': ({ c, params: { slug }, body, by }) =>
+      add(c, (ending) => adapters.update(slug, { ...body, signal: ending }, by)),
+    'GET /registry/agents': ({ c, query }) => adapters.search(query, c.req.raw.signal),
+    'GET /registry/agents/:id': ({ c, params: { id }, query }) => adapters.lookUp(id, query, c.req.raw.signal),
+    'POST /registry/agents/:id': ({ c, params: { id }, body, by }) =>
+      add(c, (ending) => adapters.addAgent(id, { ...body, signal: ending }, by)),
+    'GET /registry/updates': ({ c, query }) => adapters.outdated(query, c.req.raw.signal),
     'GET /secrets': async () => ({ secrets: await adapters.secrets() }),
   } satisfies Partial<Handlers>
 }
@@ -56,8 +81,20 @@ async function lastState(events: AsyncIterable<ProvisionEvent>): Promise<Adapter
   return state
 }
 
-async function* eventMessages(events: AsyncIterable<ProvisionEvent>): AsyncGenerator<string> {
+async function lastAdded(events: AsyncIterable<AddAgentEvent>): Promise<AddedAgent> {
+  let added: AddedAgent | undefined
+  for await (const event of events) if (event.type === 'added') added = { adapter: event.adapter, state: event.state }
+  if (added === undefined) throw new Error('The work ended without an adapter')
+  return added
+}
+
+async function* eventMessages(events: AsyncIterable<ProvisionEvent | AddAgentEvent>): AsyncGenerator<string> {
   for await (const event of events) yield message(event.type, event)
+}
+
+async function* beginningWith(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first
+  yield* rest
 }
 
 /** A report without its checks is the last message, so that a reader knows that there are no more. */

@@ -1,19 +1,31 @@
+import type { RegistryReader } from '@agentproto/acp-registry'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AdapterService } from '@agentproto/contracts/wire'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '../provision-host.js'
 import type { Provisioner } from '../provisioner.js'
+import type { agentRegistry } from '../registry/agent-registry.js'
 import type { ManifestCatalog } from './manifest-catalog.js'
 
 /** Ids of the sessions that run an adapter now. */
 export type LiveSessions = (slug: string) => Promise<readonly string[]>
 
+export interface HostAdaptersOptions {
+  /** Default: none. */
+  readonly liveSessions?: LiveSessions
+  /** @throws `registry_invalid` for an address that may not be asked */
+  readonly openRegistry: () => Promise<RegistryReader>
+}
+
 /** The catalogue, and installing, setting up and examining its agents; the code for that is loaded when it is first used. */
 export function hostAdapters(
   catalog: ManifestCatalog,
   host: ProvisionHost,
-  liveSessions: LiveSessions = () => Promise.resolve([]),
+  { liveSessions = () => Promise.resolve([]), openRegistry }: HostAdaptersOptions,
 ): AdapterService {
+  const registry = async (): Promise<ReturnType<typeof agentRegistry>> =>
+    (await import('../registry/agent-registry.js')).agentRegistry({ catalog, host, openRegistry })
+
   async function provisioner(slug: string): Promise<Provisioner> {
     const adapter = await catalog.adapter(slug)
     const { createProvisioner } = await import('../provisioner.js')
@@ -51,6 +63,15 @@ export function hostAdapters(
         liveSessions: () => liveSessions(slug),
       })
       return { ok: true, slug, agentRemoved }
+    },
+    search: async (query, signal) => (await registry()).search(query, signal),
+    lookUp: async (id, wish, signal) => (await registry()).lookUp(id, wish, signal),
+    async *addAgent(id, request) {
+      yield* (await registry()).addAgent(id, request)
+    },
+    outdated: async (query, signal) => (await registry()).outdated(query, signal),
+    async *update(slug, request) {
+      yield* (await registry()).update(slug, request)
     },
     async secrets() {
       const declared = await Promise.all(await catalog.map(declaredSecrets))

@@ -75,7 +75,7 @@ async function putInPlace(staging: string, prefix: string): Promise<void> {
 }
 
 /** Whether there was something to move. */
-async function moved(from: string, to: string): Promise<boolean> {
+export async function moved(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to)
     return true

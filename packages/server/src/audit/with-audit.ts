@@ -143,6 +143,14 @@ const DETAILS: DetailsTable = {
   'workspaces.use': (workspace, by) => ({ by, about: { workspace } }),
   'adapters.add': (source, by) => ({ by, about: { source } }),
   'adapters.remove': (adapter, by) => ({ by, about: { adapter } }),
+  'adapters.addAgent': (agent, { version, slug: adapter, from, sha256, allowUnverified, allowScripts, force }, by) => ({
+    by,
+    about: { agent, version, adapter, from, sha256, allowUnverified, allowScripts, force },
+  }),
+  'adapters.update': (adapter, { sha256, allowUnverified, allowScripts, force, replaceEdited }, by) => ({
+    by,
+    about: { adapter, sha256, allowUnverified, allowScripts, force, replaceEdited },
+  }),
   'adapters.provision': (adapter, { until, force, latest, allowUnverified, workspaceSlug: workspace }, by) => ({
     action: `adapter-${until}`,
     by,

@@ -1,19 +1,86 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { AgentprotoError, defined } from '@agentproto/contracts'
+import type { AdapterService, AddedAgent } from '@agentproto/contracts/wire'
 import type { CommandResult, Define } from '../../cli-command.js'
+import { type AgentSource, agentSource } from '../../adapters/agent-source.js'
+import { followAdding } from '../../adapters/add-agent.js'
+import { addedNote } from '../../adapters/added-note.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
+import { addTrustOptions, type TrustOptions } from '../../adapters/trust-options.js'
 import type { CliContext } from '../../cli-context.js'
+import { interruptible } from '../../signals.js'
 
-export const define: Define = (command) =>
+interface AddOptions extends TrustOptions {
+  readonly from?: string
+  readonly as?: string
+}
+
+export const define: Define = (command) => {
   command
-    .description('add or replace an adapter of your own, and print its slug')
-    .argument('<source>', 'a folder or an npm package with an AGENT-CLI.md')
+    .description('add an agent of the registry, or an adapter of your own, and print its slug')
+    .argument('[source]', 'acp:<id> or acp:<id>@<version>; a folder or an npm package with an AGENT-CLI.md')
+    .option('--from <file>', 'a registry document or one entry, to use in place of the registry')
+    .option('--as <slug>', 'slug of the adapter (default: the id)')
+  addTrustOptions(command)
     .json()
-    .examples('adapters add ./my-agent', 'adapters add @acme/our-agent')
+    .examples(
+      'adapters add acp:auggie',
+      'adapters add acp:gemini@0.57.0 --as gemini-next',
+      'adapters add --from ./agent.json',
+      'adapters add ./my-agent',
+      'adapters add @acme/our-agent',
+    )
     .run(add)
+}
+
+async function add(
+  context: CliContext,
+  ...[source, options]: [string | undefined, AddOptions]
+): Promise<CommandResult | number> {
+  const { from } = options
+  const agent = source === undefined ? undefined : agentSource(source)
+  if (from === undefined && agent === undefined) return addOwn(context, source)
+  if (source !== undefined && agent === undefined)
+    throw new AgentprotoError('invalid_request', 'A file of a registry has agents with ids', {
+      expected: 'acp:<id>, or no source where the file has one entry',
+      given: source,
+    })
+  return interruptible(async (signal) => {
+    const adapters = await openAdapters(context)
+    const file = from === undefined ? {} : { from: resolve(context.cwd, from) }
+    const { id, version } = agent ?? (await onlyAgent(adapters, resolve(context.cwd, from ?? '')))
+    const request = { ...file, ...defined({ version, slug: options.as }) }
+    const start = (trust: TrustOptions) => adapters.addAgent(id, { ...request, ...trust, signal })
+    return resultOf(context, await followAdding(context, start, { trust: options, signal }))
+  })
+}
+
+/** A file with one entry needs no id. */
+async function onlyAgent(adapters: AdapterService, from: string): Promise<AgentSource> {
+  const { agents } = await adapters.search({ from })
+  const ids = agents.flatMap(({ registryId }) => (registryId === undefined ? [] : [registryId]))
+  const [id] = ids
+  if (id !== undefined && ids.length === 1) return { id }
+  throw new AgentprotoError('invalid_request', `The file has ${ids.length} agents`, {
+    expected: 'one, or the id of one of them as acp:<id>',
+    ...(ids.length === 0 ? {} : { given: ids.slice(0, 5).join(', ') }),
+  })
+}
+
+const resultOf = (context: CliContext, added: AddedAgent): CommandResult => ({
+  json: added,
+  text: added.adapter.slug,
+  note: addedNote(context, added),
+})
 
 /** A source is a folder when a folder has this name, else an npm package. */
-async function add(context: CliContext, source: string): Promise<CommandResult> {
+async function addOwn(context: CliContext, source: string | undefined): Promise<CommandResult> {
+  if (source === undefined)
+    throw new AgentprotoError('invalid_request', 'What to add is not named', {
+      expected: 'acp:<id>, a folder or an npm package',
+      hint: 'Find agents with: agentproto adapters search',
+    })
   const path = resolve(context.cwd, source)
   const isPath = isAbsolute(source) || source.startsWith('.') || existsSync(path)
   const added = await (await openAdapters(context)).add(isPath ? path : source)

@@ -340,3 +340,32 @@ test('17.8 a gateway without a cluster shows nothing of hosts', needs('chromium'
   await page.getByText('You are', { exact: true }).waitFor()
   expect(await page.getByRole('term').allInnerTexts()).not.toContain('Host')
 })
+
+test(
+  '17.8 a host that only does not answer is said, and what waits there is shown as soon as it does',
+  needs('chromium', 'nats-server'),
+  async () => {
+    const { owner, other } = await startFleet({ leaseMs: 60_000 })
+    const { id } = await owner.client.sessions.start({ adapter: 'demo', cwd: temporaryFolder('cwd') })
+    await owner.client.sessions.prompt(id, { prompt: 'ask notes.txt' })
+    await pendingPermission(owner.client, id)
+    await published(owner, other, id)
+    const { page: early } = await openConsole(other)
+    await early.getByRole('article').waitFor()
+    process.kill(owner.pid, 'SIGSTOP')
+    try {
+      const { page: late } = await openConsole(other)
+      await late.getByText('more waits there than is shown here').waitFor()
+      expect(await late.getByRole('article').count()).toBe(0)
+      // A change of another session: the waiting requests are read again.
+      const { id: own } = await other.client.sessions.start({ adapter: 'demo', cwd: temporaryFolder('cwd') })
+      await other.client.sessions.prompt(own, { prompt: 'ask own.txt' })
+      await early.getByRole('article').nth(1).waitFor()
+      process.kill(owner.pid, 'SIGCONT')
+      await late.getByRole('article').nth(1).waitFor()
+      expect(await late.getByText('more waits there').count()).toBe(0)
+    } finally {
+      process.kill(owner.pid, 'SIGCONT')
+    }
+  },
+)

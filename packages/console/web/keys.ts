@@ -1,4 +1,5 @@
-import { goTo, type Place } from './router.js'
+import type { Place } from './place.js'
+import { goTo } from './router.js'
 
 /** The keys of the console: what they do, for the help; and their actions. */
 export interface KeyText {

@@ -98,8 +98,10 @@ export class WaitingRequests {
 
   /** What waits at hosts that do not answer still waits: it is not gone because nobody can say so. */
   async #ofSilent(silent: ReadonlySet<string>, before: readonly SessionRequest[]): Promise<readonly SessionRequest[]> {
+    // When it is away again, what it has published may be more.
+    for (const id of this.#logs.keys()) if (!silent.has(this.#hostOf(id))) this.#logs.delete(id)
     if (silent.size === 0) return []
-    const known = before.filter(({ sessionId }) => silent.has(this.#sessions.value.get(sessionId)?.hostId ?? ''))
+    const known = before.filter(({ sessionId }) => silent.has(this.#hostOf(sessionId)))
     const ofKnown = new Set(known.map(({ sessionId }) => sessionId))
     const unread = this.#waitingAt(silent).filter(
       ({ id, lastSeq, state }) => state === 'unreachable' && !ofKnown.has(id) && this.#logs.get(id) !== lastSeq,
@@ -116,9 +118,14 @@ export class WaitingRequests {
     try {
       return (await this.#client.sessions.requests(id)).filter(({ state }) => state === 'pending')
     } catch {
-      // It is counted as missing.
+      // It is counted as missing, and read again.
+      this.#logs.delete(id)
       return []
     }
+  }
+
+  #hostOf(sessionId: string): string {
+    return this.#sessions.value.get(sessionId)?.hostId ?? ''
   }
 
   #waitingAt(hosts: ReadonlySet<string>): readonly Session[] {

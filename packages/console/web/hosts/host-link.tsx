@@ -1,5 +1,5 @@
 import { Outside } from '../parts/outside.js'
-import { addressOf } from '../router.js'
+import { addressOf } from '../place.js'
 
 /** The name of a host, which leads to what is known of it. */
 export const HostLink = ({ name }: { readonly name: string }) => (

@@ -2,7 +2,7 @@ import type { Host } from '@agentproto/contracts/wire'
 import { useEffect, useRef } from 'preact/hooks'
 import { Outside } from '../parts/outside.js'
 import { shown } from '../parts/shown-text.js'
-import { addressOf } from '../router.js'
+import { addressOf } from '../place.js'
 import { ageText } from '../sessions/figures.js'
 
 interface HostRowProps {

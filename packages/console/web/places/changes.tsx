@@ -13,7 +13,7 @@ import { Outside, OutsideBlock } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-action.js'
 import { useAnswer } from '../parts/use-answer.js'
-import { addressOf } from '../router.js'
+import { addressOf } from '../place.js'
 
 interface ChangesPlaceProps {
   readonly gateway: Gateway

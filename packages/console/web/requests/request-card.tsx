@@ -3,7 +3,7 @@ import { formFields, permissionChoices, questionChoices } from '@agentproto/cont
 import { HostLink } from '../hosts/host-link.js'
 import { isAway } from '../hosts/is-away.js'
 import { Outside } from '../parts/outside.js'
-import { addressOf } from '../router.js'
+import { addressOf } from '../place.js'
 import { Answers } from './answers.js'
 import type { RequestCardProps } from './answering.js'
 import { PermissionContent } from './permission-content.js'
@@ -82,7 +82,7 @@ function Answerable(props: RequestCardProps) {
       <fieldset class="together" disabled={isOff}>
         <AnswersOf {...props} />
       </fieldset>
-      <p class="note warning" role="status">
+      <p class="note warning off-note" role="status">
         {isOff && session !== undefined ? (
           <>
             Its host <HostLink name={session.hostId} /> is not heard from. It can be answered when the host is back.

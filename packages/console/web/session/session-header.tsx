@@ -4,7 +4,7 @@ import { HostLink } from '../hosts/host-link.js'
 import { isAway } from '../hosts/is-away.js'
 import { useCalling } from '../parts/calling.js'
 import { Outside } from '../parts/outside.js'
-import { addressOf } from '../router.js'
+import { addressOf } from '../place.js'
 import { ExportLink, SessionActions } from './session-actions.js'
 import { SessionSettings } from './session-settings.js'
 

@@ -1,7 +1,7 @@
 import type { Session, SessionRequest } from '@agentproto/client'
 import { Outside } from '../parts/outside.js'
 import { shown } from '../parts/shown-text.js'
-import { addressOf } from '../router.js'
+import { addressOf } from '../place.js'
 import { ageText, costText } from './figures.js'
 
 interface SessionRowProps {

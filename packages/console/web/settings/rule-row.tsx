@@ -3,7 +3,7 @@ import type { RuleScope } from '@agentproto/contracts'
 import type { PlacedRule } from '@agentproto/contracts/wire'
 import { ConfirmButton } from '../parts/confirm-button.js'
 import { Outside } from '../parts/outside.js'
-import { addressOf } from '../router.js'
+import { addressOf } from '../place.js'
 import { coverText, decisionText, reachText } from './rule-words.js'
 
 interface RuleRowProps {

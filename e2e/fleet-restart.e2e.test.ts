@@ -12,7 +12,7 @@ const CHUNKS = Array.from({ length: 50 }, (_, at) => `chunk ${at + 1}\n`).join('
 
 test(
   '17.3 a gateway of a fleet is killed in a turn and started again: the other host answers its session within 5 s, and nothing is doubled',
-  needs('nats-server', 'linux'),
+  { ...needs('nats-server', 'linux'), timeout: 120_000 },
   async () => {
     const mark = newMark()
     const { owner, other, ownerHome } = await startFleet({ keeper: true, env: mark.env })
@@ -43,5 +43,4 @@ test(
     await again.client.sessions.kill(id)
     expect(agentsIn(mark.living(), id)).toEqual([])
   },
-  120_000,
 )

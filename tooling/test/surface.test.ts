@@ -128,8 +128,8 @@ test('what each package exports', () => {
       AllRules Answer AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller
       ChangeService ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
       DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage
-      ExportFormat ExportHead Forgotten ForkRequest FoundAgent FoundAgents GatewayInfo HookStop Host
-      HostService InterruptRequest Interrupted JsonOf KillReason LostRecord MergeWorktreeRequest
+      ExportFormat ExportHead FleetState Forgotten ForkRequest FoundAgent FoundAgents GatewayInfo HookStop
+      Host HostService InterruptRequest Interrupted JsonOf KillReason LostRecord MergeWorktreeRequest
       MergedWorktree NotificationService NotificationState NotificationTest NotifyTarget OPERATIONS
       OUTPUT_CURSOR Operation OutdatedQuery OutputReader ParamsOf PatchQuery PermissionService PlacedRule
       PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult

@@ -51,7 +51,9 @@ export class HostsScreen {
 
   get #foot(): string {
     const { length } = this.#hosts
-    const lost = this.#hosts.filter(({ reachable }) => !reachable).map(({ name }) => oneLine(name))
+    const lost = this.#hosts
+      .filter(({ reachable, stopped }) => !reachable && stopped !== true)
+      .map(({ name }) => oneLine(name))
     const isCut = length > this.#room
     return [
       QUIT,

@@ -25,7 +25,9 @@ test('sessions without a further word loads no subcommand', async () => {
 })
 
 test('a group that is no command of its own loads its subcommands, for its help', async () => {
-  expect(await loaded('adapters')).toEqual(['adapters: list, show, search, add, outdated, update, remove, doctor, install, setup, login'])
+  expect(await loaded('adapters')).toEqual([
+    'adapters: list, show, search, add, outdated, update, remove, doctor, install, setup, login',
+  ])
 })
 
 test('an unknown word loads its level, for suggestions, and not the level below', async () => {

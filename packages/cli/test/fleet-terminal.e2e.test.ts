@@ -26,7 +26,7 @@ test(
     await screen.shows(/\n {3}two +\ds +0[^\n]*\nq quits$/m)
     await again.stop()
     // What it had is of interest for a day.
-    await screen.shows(/\n! {2}two +\d+s, unreachable /)
+    await screen.shows(/\n- {2}two +\d+s, stopped [^\n]*\nq quits$/m)
     screen.press('C-c')
     expect((await screen.shows(/exit code 0/)).trim()).toBe('exit code 0')
     screen.type('typed')
@@ -82,7 +82,7 @@ test(
       .toMatchObject({ code: 0 })
     const screen = terminal(['sessions', '--attach', 'far'], home, { columns: 80, rows: 24 })
     const list = terminal(['sessions', '--watch'], home, { columns: 110, rows: 12 })
-    await list.shows(/HOST [\s\S]*idle +near [^\n]* one [\s\S]*|idle +far [^\n]* two /)
+    await list.shows(/HOST (?=[\s\S]*idle +near [^\n]* one )(?=[\s\S]*idle +far [^\n]* two )/)
     await screen.shows(/far · on two · [^\n]*idle/)
     screen.type('remember blue; hang')
     screen.press('Enter')

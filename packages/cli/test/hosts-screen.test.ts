@@ -80,3 +80,11 @@ test('17.1 a host that is lost is marked at any width; when the gateway is away,
   screen.show([host('one')])
   expect(rowsOf(screen, 100).at(-1)).toBe('q quits')
 })
+
+test('17.1 a host that was stopped is shown as that, and not counted as unreachable', () => {
+  const away = { reachable: false, lastSeen: new Date(NOW - 180_000).toISOString() }
+  const rows = rowsOf(new HostsScreen([host('lost', away), host('off', { ...away, stopped: true })]), 100)
+  expect(rows[1]).toMatch(/^! {2}lost +3m, unreachable /)
+  expect(rows[2]).toMatch(/^- {2}off +3m, stopped /)
+  expect(rows.at(-1)).toMatch(/ · 1 unreachable: lost$/)
+})

@@ -93,7 +93,7 @@ export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-req
 export type { SessionArchive } from './wire/session-archive.js'
 export type { NotificationService } from './wire/notification-service.js'
 export type { DropReason, NotificationState, NotificationTest, NotifyTarget } from './wire/notification-responses.js'
-export type { GatewayInfo, Host } from './wire/host-responses.js'
+export type { FleetState, GatewayInfo, Host } from './wire/host-responses.js'
 export type { HostService } from './wire/host-service.js'
 export type { AllRules, PlacedRule } from './wire/session-responses.js'
 export type { PermissionService } from './wire/permission-service.js'

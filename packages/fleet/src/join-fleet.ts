@@ -1,6 +1,6 @@
-import { type Principal, settlesWithin, toAgentprotoError } from '@agentproto/contracts'
+import { defined, type Principal, settlesWithin, toAgentprotoError } from '@agentproto/contracts'
 import type { SessionMoves, SessionReplay } from '@agentproto/contracts/agent'
-import type { HostService, SpawnAgentRequest } from '@agentproto/contracts/wire'
+import type { FleetState, HostService, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { Answerer } from './calls/answerer.js'
 import { type Cluster, openCluster } from './cluster/cluster.js'
 import { CountedCaller } from './calls/counted-caller.js'
@@ -39,9 +39,13 @@ export interface JoinedFleet {
   readonly services: SharedServices
   readonly hosts: HostService
   readonly figures: FleetFigures
+  readonly state: JoinedState
   /** Publishes what is left, for at most so many milliseconds, then leaves. */
   close(withinMs: number): Promise<void>
 }
+
+/** What a person wants to know of it. */
+export type JoinedState = Pick<FleetState, 'nats' | 'clockAheadMs'>
 
 /** Since the fleet was joined. */
 export interface FleetFigures {
@@ -49,7 +53,7 @@ export interface FleetFigures {
   readonly lag: number
   /** Whether this host has its lease now. */
   readonly isJoined: boolean
-  readonly hosts: { readonly reachable: number; readonly unreachable: number }
+  readonly hosts: { readonly reachable: number; readonly unreachable: number; readonly stopped: number }
   /** Calls that this host has sent to others. */
   readonly forwarded: number
   /** Sessions that another host has taken over. */
@@ -113,6 +117,9 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
       const isJoined = directory.term !== undefined
       return { lag: publisher.lag, isJoined, hosts: counted(directory), forwarded: calls.count, fenced: opened.fenced }
     },
+    get state() {
+      return { nats: natsOf(cluster), ...defined({ clockAheadMs: directory.clocks.ownAheadMs }) }
+    },
     async close(withinMs) {
       await settlesWithin(withinMs, finish(opened), clock)
       await leave(opened)
@@ -123,7 +130,13 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
 function counted(directory: HostDirectory): FleetFigures['hosts'] {
   const all = directory.hosts()
   const reachable = all.filter(({ isReachable }) => isReachable).length
-  return { reachable, unreachable: all.length - reachable }
+  const stopped = all.filter(({ isReachable, hasLeft }) => hasLeft && !isReachable).length
+  return { reachable, unreachable: all.length - reachable - stopped, stopped }
+}
+
+function natsOf({ nats, replicas }: Cluster): NonNullable<FleetState['nats']> {
+  const { version = '', connect_urls: known = [] } = nats.info ?? {}
+  return { server: nats.getServer(), version, servers: Math.max(1, known.length), replicas }
 }
 
 const openSessions = (options: OwnHost, opened: Opened, directory: HostDirectory): Promise<SessionDirectory> =>

@@ -1,5 +1,5 @@
-import { isAgentprotoError, type Timer, toAgentprotoError } from '@agentproto/contracts'
-import type { HostService } from '@agentproto/contracts/wire'
+import { defined, isAgentprotoError, type Timer, toAgentprotoError } from '@agentproto/contracts'
+import type { FleetState, HostService } from '@agentproto/contracts/wire'
 import { type FleetFigures, type JoinedFleet, joinFleet, type OwnHost } from './join-fleet.js'
 import type { SharedServices } from './calls/places.js'
 import { switchedServices } from './services/switched-services.js'
@@ -11,6 +11,7 @@ export interface Fleet {
   readonly hosts: HostService
   /** Undefined until the fleet was joined. */
   readonly figures: FleetFigures | undefined
+  readonly state: FleetState
   /** Publishes what is left, for at most so many milliseconds, then leaves. Idempotent. */
   close(withinMs: number): Promise<void>
 }
@@ -47,6 +48,12 @@ class JoiningFleet implements Fleet {
 
   get figures(): FleetFigures | undefined {
     return this.#joined?.figures
+  }
+
+  get state(): FleetState {
+    const { isJoined = false, lag = 0 } = this.figures ?? {}
+    const problem = this.#joined === undefined ? this.#problem : undefined
+    return { host: this.#options.host, joined: isJoined, lag, ...defined({ problem }), ...this.#joined?.state }
   }
 
   /** @throws an error that another attempt does not change */

@@ -191,8 +191,30 @@ test('17.3 a host that left is gone for the others', needs('nats-server'), async
   const { url } = await startNats()
   const [a, b] = await Promise.all([joinHost('a', [url]), joinHost('b', [url])])
   await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+  expect(b.hosts.get('a')?.hasLeft).toBe(false)
   await a.close()
   await expect.poll(() => b.hosts.isReachable('a')).toBe(false)
+  expect(b.hosts.get('a')?.hasLeft).toBe(true)
+  await joinHost('a', [url])
+  await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+  expect(b.hosts.get('a')?.hasLeft).toBe(false)
+})
+
+test('17.3 a host whose heartbeat the server has forgotten has not left', needs('nats-server'), async () => {
+  const server = await startNats()
+  const clock = new FreezableClock()
+  const [a, b] = [await joinHost('a', [server.url], { clock }), await joinHost('b', [server.url])]
+  await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+  clock.freeze()
+  await a.cluster.close()
+  const bucket = await new Kvm(b.cluster.nats).open(HOSTS_BUCKET)
+  await expect.poll(async () => (await bucket.get('a')) === null, { timeout: 10_000 }).toBe(true)
+  await server.kill()
+  await server.start()
+  // What is seen of another host was listed again, without this one.
+  await joinHost('c', [server.url])
+  await expect.poll(() => b.hosts.isReachable('c'), { timeout: 10_000 }).toBe(true)
+  expect(b.hosts.get('a')).toMatchObject({ isReachable: false, hasLeft: false })
 })
 
 test('17.3 a fleet with another lease is said', needs('nats-server'), async () => {
@@ -221,6 +243,7 @@ test(
     expect(await b.hosts.evict('a')).toBe(false)
     await expect.poll(() => b.hosts.isReachable('a')).toBe(false)
     expect(await b.hosts.evict('a')).toBe(true)
+    expect(b.hosts.get('a')?.hasLeft).toBe(false)
     expect(performance.now() - begun).toBeGreaterThan(1_500)
     expect(a.hosts.term).toBeUndefined()
     clock.thaw()

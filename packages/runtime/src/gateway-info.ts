@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { defined } from '@agentproto/contracts'
 import type { GatewayInfo } from '@agentproto/contracts/wire'
+import type { Fleet } from '@agentproto/fleet'
 import type { KeeperInfo } from '@agentproto/keeper'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
@@ -8,7 +9,7 @@ import { version } from './version.js'
 /** What this gateway is, for those who administer it. Its start is now. */
 export function gatewayInfo(
   { clock, layout, inMemory, sessions }: Settings,
-  keeper: KeeperInfo | undefined,
+  { keeper, fleet }: { readonly keeper: KeeperInfo | undefined; readonly fleet: Fleet | undefined },
 ): () => GatewayInfo {
   const startedAt = new Date(clock.now()).toISOString()
   const { session, day, workspaces = {} } = sessions?.budgets ?? {}
@@ -22,5 +23,5 @@ export function gatewayInfo(
     ...defined({ keeper }),
     budgets: { ...defined({ session, day }), workspaces },
   }
-  return () => info
+  return () => ({ ...info, ...defined({ fleet: fleet?.state }) })
 }

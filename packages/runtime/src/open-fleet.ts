@@ -39,6 +39,9 @@ const endingRun = (fleet: Fleet, runs: GatewayRuns): Fleet => ({
   get figures() {
     return fleet.figures
   },
+  get state() {
+    return fleet.state
+  },
   async close(withinMs) {
     await fleet.close(withinMs)
     runs.end()

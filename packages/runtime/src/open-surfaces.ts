@@ -52,7 +52,7 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
     consoleFiles: consoleFiles(consoleFolder),
-    gateway: gatewayInfo(settings, keeper?.info),
+    gateway: gatewayInfo(settings, { keeper: keeper?.info, fleet }),
     metrics: async (streams) => {
       metrics.setFleet(fleet?.figures)
       metrics.setKept((await keeper?.list().catch(() => [])) ?? [])

@@ -92,6 +92,8 @@ test('17.1 hosts are listed with what they have, and one that is lost is shown s
   expect((await b.hosts.list())[0]).not.toHaveProperty('self')
   await a.close()
   await expect.poll(() => names(b), patient).toEqual(['b'])
+  expect(await b.hosts.list()).toMatchObject([{ name: 'a', reachable: false, stopped: true }, { name: 'b' }])
+  expect((await b.hosts.list())[1]).not.toHaveProperty('stopped')
 })
 
 test(

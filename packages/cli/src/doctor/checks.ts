@@ -20,7 +20,7 @@ import { checkClock } from './clock.js'
 import type { Finding } from './finding.js'
 import { type FolderSize, folderSize } from './folder-size.js'
 import { checkHome, existingFolder } from './home-access.js'
-import { checkCluster } from './cluster.js'
+import { checkFleet } from './cluster.js'
 import { checkFormat, isKnownFormat } from './home-format.js'
 import { checkKeeper } from './keeper.js'
 import { checkLeftovers } from './leftovers.js'
@@ -64,7 +64,7 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
     ['clock', 'clock', () => checkClock(home)],
     ['daemon', 'gateway', () => checkDaemon(context), 'Kill it with: agentproto stop --force'],
     ['keeper', 'keeper', () => checkKeeper(home)],
-    ['cluster', 'fleet', () => checkCluster(home)],
+    ['cluster', 'fleet', () => checkFleet(context, home)],
     ['adapters', 'agents', () => checkAdapters(context), 'See more with: agentproto adapters list'],
     ['engines', 'Node of agents', async () => checkEngines(await openAdapters(context))],
   ]

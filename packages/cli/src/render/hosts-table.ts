@@ -23,15 +23,16 @@ export const layoutHosts = (view: HostsView): TableLayout<Host> => layoutTable(c
 const columns = ({ now, paint }: HostsView): Column<Host>[] => [
   {
     title: ' ',
-    cell: ({ reachable, self }) => (!reachable ? '!' : self === true ? '*' : ''),
-    paint: (text, { reachable }) => (reachable ? paint.green(text) : paint.red(text)),
+    cell: ({ reachable, stopped, self }) => (reachable ? (self === true ? '*' : '') : stopped === true ? '-' : '!'),
+    paint: (text, { reachable, stopped }) =>
+      reachable ? paint.green(text) : stopped === true ? paint.dim(text) : paint.red(text),
   },
   { title: 'HOST', cell: ({ name }) => oneLine(name), paint: paint.cyan, shrinkTo: 12 },
   {
     title: 'SEEN',
-    cell: ({ lastSeen, reachable }) =>
-      reachable ? ageSince(lastSeen, now) : `${ageSince(lastSeen, now)}, unreachable`,
-    paint: (text, { reachable }) => (reachable ? text : paint.red(text)),
+    cell: ({ lastSeen, reachable, stopped }) =>
+      `${ageSince(lastSeen, now)}${reachable ? '' : stopped === true ? ', stopped' : ', unreachable'}`,
+    paint: (text, { reachable, stopped }) => (reachable ? text : stopped === true ? paint.dim(text) : paint.red(text)),
     shrinkTo: 5,
   },
   { title: 'LIVE', cell: ({ liveSessions }) => String(liveSessions), align: 'right' },

@@ -33,6 +33,7 @@ const host = z.object({
   name: z.string(),
   self: z.literal(true).optional().describe('It is the host that answers'),
   reachable: z.boolean().describe('Whether it was heard from within its lease'),
+  stopped: z.literal(true).optional().describe('It was stopped, and not lost'),
   /** Of agentproto. */
   version: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -42,6 +43,10 @@ const host = z.object({
   workspaces: z.array(z.string()).describe('Those that the caller may see'),
   lag: count.describe('Stored events that other hosts cannot read yet'),
   lastSeen: time,
+  clockAheadMs: z
+    .int()
+    .optional()
+    .describe('By how much its clock is ahead of that of the host that answers; negative when it is behind'),
 })
 /** A host of the fleet, as it last reported. */
 export type Host = ValueOf<typeof host>
@@ -241,6 +246,30 @@ export type Caller = ValueOf<typeof caller>
 export const loggedOut = z.object({ ok: z.literal(true), name: z.string() })
 export const browserLogin = z.object({ ok: z.literal(true), name: z.string(), expiresAt: time })
 
+const fleetState = z.object({
+  /** Name of this host in it. */
+  host: z.string(),
+  joined: z.boolean().describe('Whether this host is one of the fleet now'),
+  problem: z.string().optional().describe('Why the fleet could not be joined, at the last attempt'),
+  lag: count.describe('Stored events that other hosts cannot read yet'),
+  nats: z
+    .object({
+      /** Address of the NATS server that is used. */
+      server: z.string(),
+      version: z.string(),
+      servers: count.describe('How many NATS servers there are, as far as that one knows'),
+      replicas: count.describe('How many of them store each message'),
+    })
+    .optional()
+    .describe('Absent until the fleet was joined'),
+  clockAheadMs: z
+    .int()
+    .optional()
+    .describe('By how much the clock of this host is ahead of that of the NATS server; negative when it is behind'),
+})
+/** What a gateway knows of its fleet. */
+export type FleetState = ValueOf<typeof fleetState>
+
 const budget = of<Budget>(z.object({}))
 export const gatewayInfo = z.object({
   version: z.string(),
@@ -257,6 +286,7 @@ export const gatewayInfo = z.object({
     .object({ pid: z.int(), wire: z.int(), build: z.string() })
     .optional()
     .describe('The process that holds the pipes of agents; absent where they end with the gateway'),
+  fleet: fleetState.optional().describe('The fleet of its configuration; absent without one'),
   budgets: z.object({
     session: budget.optional().describe('Of each session whose start names none'),
     day: budget.optional().describe('Of all sessions together, each day (UTC)'),

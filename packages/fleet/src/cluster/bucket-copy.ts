@@ -14,6 +14,8 @@ export interface CopyOptions<T> extends FollowOptions {
   readonly parse: (key: string, value: Uint8Array) => T | undefined
   /** After each change of the copy; the record is absent when its key was removed. */
   readonly onChange: (key: string, record: T | undefined, heard: Heard) => void
+  /** A record that was stored while the copy follows, also one that this host has written. */
+  readonly onStored?: (key: string, record: T, heard: Heard) => void
   /** Somebody else than a gateway has written to a key: the copy keeps what it has. */
   readonly onForged?: (key: string) => void
   readonly onProblem: (problem: string) => void
@@ -138,6 +140,7 @@ export class BucketCopy<T> {
     const record = parse(key, value)
     if (record === undefined)
       this.#report(`${bucket.stream} has something for ${nameOf(key)} that is not a record; it is ignored.`)
+    else if (!isListed) this.#options.onStored?.(key, record, heard)
     this.#apply(key, record, heard)
   }
 

@@ -24,6 +24,8 @@ export interface HostRecord extends HostDetails {
   readonly run: string
   /** Of this stay in the fleet: another one after each loss of its lease. */
   readonly term: string
+  /** By the clock of the host, in milliseconds since the epoch. An older gateway does not say it. */
+  readonly sentAt?: number
 }
 
 /** Takes the place of the heartbeat of a host that was not heard from: its term has ended, whatever it believes. */

@@ -137,7 +137,13 @@ export class Heartbeat {
   async #write(term: string): Promise<void> {
     const held = this.#term
     const sent = momentOf(this.#clock)
-    const record: HostRecord = { ...this.#options.describe(), host: this.#host, run: this.#run, term }
+    const record: HostRecord = {
+      ...this.#options.describe(),
+      host: this.#host,
+      run: this.#run,
+      term,
+      sentAt: sent.wall,
+    }
     const revision = await this.#bucket.write(this.#host, record, this.#revision)
     if (revision === undefined) return this.#overtaken(term, held)
     this.#revision = revision

@@ -6,6 +6,7 @@ import { type Cluster, clusterError } from '../cluster/cluster.js'
 import type { HostDetails, HostEviction, HostRecord } from './directory-records.js'
 import type { FleetOptions } from '../fleet-options.js'
 import { Heartbeat } from './heartbeat.js'
+import { HostClocks } from './host-clocks.js'
 import { HostEvictions } from './host-eviction.js'
 import { hostName } from './host-name.js'
 import { type KnownHost, KnownHosts } from './known-hosts.js'
@@ -40,6 +41,7 @@ export class HostDirectory {
   readonly host: string
   readonly times: LeaseTimes
   readonly clock: LeaseClock
+  readonly clocks: HostClocks
   readonly #heartbeat: Heartbeat
   readonly #copy: BucketCopy<HostRecord | HostEviction>
   readonly #known: KnownHosts
@@ -56,8 +58,10 @@ export class HostDirectory {
       self: host,
       times,
       clock,
-      onChange: (changed) => this.#tell((listener) => listener.changed?.(changed)),
+      onChange: (changed) => this.#notify((listener) => listener.changed?.(changed)),
+      onForgotten: (forgotten) => this.clocks.forget(forgotten),
     })
+    this.clocks = new HostClocks(host, options.onProblem)
     this.#evictions = new HostEvictions({ by: host, bucket, known: this.#known, times, clock })
     // One for each session that is being taken.
     setMaxListeners(0, this.#closing.signal)
@@ -69,6 +73,9 @@ export class HostDirectory {
       maxKeys: MAX_HOSTS,
       parse: parseHost,
       onChange: (changed, record, heard) => this.#known.seen(changed, record, heard),
+      onStored: (name, record, { storedAt }) => {
+        if ('run' in record && record.sentAt !== undefined) this.clocks.heard(name, record.sentAt, storedAt)
+      },
       onProblem: options.onProblem,
     })
     this.#heartbeat = new Heartbeat({
@@ -78,8 +85,8 @@ export class HostDirectory {
       bucket,
       copy: this.#copy,
       describe: options.describe,
-      onHeld: (term) => this.#tell((listener) => listener.joined?.(term)),
-      onLost: () => this.#tell((listener) => listener.lost?.()),
+      onHeld: (term) => this.#notify((listener) => listener.joined?.(term)),
+      onLost: () => this.#notify((listener) => listener.lost?.()),
       onProblem: options.onProblem,
       ...defined({ runs: options.runs }),
     })
@@ -154,7 +161,7 @@ export class HostDirectory {
     await this.#heartbeat.remove()
   }
 
-  #tell(what: (listener: HostListener) => void): void {
+  #notify(what: (listener: HostListener) => void): void {
     for (const listener of this.#listeners) what(listener)
   }
 }

@@ -10,6 +10,8 @@ export interface KnownHost {
   /** When it was last heard from, in milliseconds since the epoch. */
   readonly lastSeen: number
   readonly isReachable: boolean
+  /** It was stopped, and not lost. */
+  readonly hasLeft: boolean
   readonly isSelf: boolean
 }
 
@@ -20,6 +22,7 @@ export interface KnownHostsOptions {
   readonly clock: LeaseClock
   /** A host came, changed, was lost, came back or left. */
   readonly onChange: (host: string) => void
+  readonly onForgotten: (host: string) => void
 }
 
 interface Sighting {
@@ -29,6 +32,8 @@ interface Sighting {
   readonly lastSeen: number
   /** Whether its heartbeat is there: it neither left nor was evicted. */
   readonly isPresent: boolean
+  /** It has removed its heartbeat itself. */
+  readonly hasLeft: boolean
   readonly wasReachable: boolean
 }
 
@@ -52,9 +57,9 @@ export class KnownHosts {
   }
 
   get(host: string): KnownHost | undefined {
-    const { record, lastSeen = 0 } = this.#hosts.get(host) ?? {}
+    const { record, lastSeen = 0, hasLeft = false } = this.#hosts.get(host) ?? {}
     if (record === undefined) return undefined
-    return { record, lastSeen, isReachable: this.isReachable(host), isSelf: host === this.#options.self }
+    return { record, lastSeen, isReachable: this.isReachable(host), hasLeft, isSelf: host === this.#options.self }
   }
 
   /** Whether the host was heard from within the lease; always true for this one. */
@@ -88,6 +93,7 @@ export class KnownHosts {
       received: momentOf(clock),
       lastSeen: heartbeat === undefined ? (before?.lastSeen ?? seen) : seen,
       isPresent: heartbeat !== undefined,
+      hasLeft: record === undefined && hasLeft(before, heard),
       wasReachable: heartbeat !== undefined,
     })
     // A heartbeat only puts the next look off.
@@ -109,7 +115,7 @@ export class KnownHosts {
     for (const [host, known] of this.#hosts) {
       const isReachable = this.isReachable(host)
       if (isReachable) nextMs = Math.min(nextMs, known.lastSeen + times.silentMs - now)
-      else if (now - known.lastSeen > REMEMBERED_MS) this.#hosts.delete(host)
+      else if (now - known.lastSeen > REMEMBERED_MS) this.#forget(host)
       if (isReachable || !known.wasReachable) continue
       this.#hosts.set(host, { ...known, wasReachable: false })
       this.#options.onChange(host)
@@ -117,4 +123,13 @@ export class KnownHosts {
     if (nextMs === Number.POSITIVE_INFINITY || this.#isClosed) return
     this.#silence = clock.after(Math.max(1, nextMs), () => this.#look())
   }
+
+  #forget(host: string): void {
+    this.#hosts.delete(host)
+    this.#options.onForgotten(host)
+  }
 }
+
+/** A heartbeat that is gone was removed by its host, or forgotten by the server: then it has no new revision. */
+const hasLeft = (before: Sighting | undefined, { revision }: Heard): boolean =>
+  before !== undefined && (before.hasLeft || revision > before.revision)

@@ -36,6 +36,7 @@ const isHost = (value: Unknown): value is Unknown & HostRecord =>
   isRecord(value['labels']) &&
   Object.values(value['labels']).every(isText) &&
   ['liveSessions', 'freeSessions', 'lag'].every((key) => isCount(value[key])) &&
+  (value['sentAt'] === undefined || isCount(value['sentAt'])) &&
   isTexts(value['adapters']) &&
   isTexts(value['workspaces'])
 

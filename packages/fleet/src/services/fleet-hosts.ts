@@ -1,11 +1,11 @@
-import type { Clock } from '@agentproto/contracts'
+import { type Clock, defined } from '@agentproto/contracts'
 import type { Host, HostService } from '@agentproto/contracts/wire'
 import type { HostDetails } from '../directory/directory-records.js'
 import type { HostDirectory } from '../directory/host-directory.js'
 import type { KnownHost } from '../directory/known-hosts.js'
 
 export interface FleetHostsOptions {
-  readonly directory: Pick<HostDirectory, 'hosts'>
+  readonly directory: Pick<HostDirectory, 'hosts' | 'clocks'>
   /** This host as it is now. */
   readonly own: () => Promise<Host>
 }
@@ -15,14 +15,23 @@ export const fleetHosts = ({ directory, own }: FleetHostsOptions): HostService =
   async list() {
     const self = await own()
     const others = directory.hosts().filter(({ isSelf }) => !isSelf)
-    return [self, ...others.map(hostOf)].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    return [self, ...others.map((host) => hostOf(host, directory.clocks.aheadMs(host.record.host)))].toSorted((a, b) =>
+      a.name < b.name ? -1 : 1,
+    )
   },
 })
 
-function hostOf({ record, lastSeen, isReachable }: KnownHost): Host {
+function hostOf({ record, lastSeen, isReachable, hasLeft }: KnownHost, clockAheadMs: number | undefined): Host {
   const { host: name, version, labels, liveSessions, freeSessions, adapters, workspaces, lag } = record
   const details = { version, labels, liveSessions, freeSessions, adapters, workspaces, lag }
-  return { name, reachable: isReachable, ...details, lastSeen: new Date(lastSeen).toISOString() }
+  return {
+    name,
+    reachable: isReachable,
+    ...(hasLeft && { stopped: true }),
+    ...details,
+    lastSeen: new Date(lastSeen).toISOString(),
+    ...defined({ clockAheadMs }),
+  }
 }
 
 export interface OwnDetailsOptions {

@@ -20,7 +20,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(['USD', 'EUR', 'GBP', 'JPY', 'CN
 interface FleetFigures {
   readonly isJoined: boolean
   readonly lag: number
-  readonly hosts: { readonly reachable: number; readonly unreachable: number }
+  readonly hosts: { readonly reachable: number; readonly unreachable: number; readonly stopped: number }
   readonly forwarded: number
   readonly fenced: number
 }

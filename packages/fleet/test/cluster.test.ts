@@ -11,9 +11,11 @@ import { newAuthority } from '../../../e2e/support/certificates.ts'
 import { needs } from '../../../tooling/needs.ts'
 import { openCluster } from '../src/cluster/cluster.ts'
 import type { FleetOptions } from '../src/fleet-options.ts'
-import { SESSIONS_BUCKET } from '../src/subjects.ts'
+import { openLogStream } from '../src/log/log-stream.ts'
+import { HOSTS_BUCKET, LOG_STREAM, SESSIONS_BUCKET } from '../src/subjects.ts'
 import { fleetOptions } from './support/fleet-options.ts'
 import { startNats, startNatsCluster } from './support/nats-servers.ts'
+import { natsUser } from './support/nats-user.ts'
 
 test('17.3 a connection knows its payload limit and replicas of one server', needs('nats-server'), async () => {
   const { url } = await startNats()
@@ -27,15 +29,47 @@ test('17.3 three servers store three replicas', needs('nats-server'), async () =
   expect(cluster.replicas).toBe(3)
 })
 
-test('17.3 a fleet that was started with one server says so when there are three', needs('nats-server'), async () => {
-  const servers = await startNatsCluster()
-  const urls = servers.map(({ url }) => url)
-  const first = await open(urls)
-  await new Kvm(first.nats).create(SESSIONS_BUCKET, { replicas: 1 })
-  const onProblem = vi.fn<(problem: string) => void>()
-  expect((await open(urls, { onProblem })).replicas).toBe(1)
-  expect(onProblem.mock.calls.flat().join()).toContain('--replicas=3')
-})
+test(
+  '17.3 a fleet that was started with one server is stored by three when there are three',
+  needs('nats-server'),
+  async () => {
+    const servers = await startNatsCluster()
+    const urls = servers.map(({ url }) => url)
+    const first = await open(urls)
+    await new Kvm(first.nats).create(SESSIONS_BUCKET, { replicas: 1 })
+    await new Kvm(first.nats).create(HOSTS_BUCKET, { replicas: 1 })
+    await openLogStream({ cluster: { ...first, replicas: 1 }, onProblem: () => undefined })
+    const onProblem = vi.fn<(problem: string) => void>()
+    const opened = await Promise.all([open(urls, { onProblem }), open(urls, { onProblem })])
+    expect(opened.map(({ replicas }) => replicas)).toEqual([3, 3])
+    const { streams } = await jetstreamManager(first.nats)
+    for (const name of [`KV_${SESSIONS_BUCKET}`, `KV_${HOSTS_BUCKET}`, LOG_STREAM])
+      expect((await streams.info(name)).config.num_replicas).toBe(3)
+    expect(onProblem).not.toHaveBeenCalled()
+  },
+)
+
+test(
+  '17.7 a gateway that may not change streams says that one server stores the fleet, and joins',
+  needs('nats-server'),
+  async () => {
+    const { publicKey, seed } = natsUser()
+    const [nkey, admin] = [secretFile(Buffer.from(seed)), natsUser()]
+    const deny = 'permissions: { publish: { allow: ">", deny: ["$JS.API.STREAM.UPDATE.>"] } }'
+    const servers = await startNatsCluster({
+      config: `accounts { a { jetstream: enabled, users: [{ nkey: ${publicKey}, ${deny} }, { nkey: ${admin.publicKey} }, { user: probe, password: probe }] } }
+no_auth_user: probe`,
+    })
+    const urls = servers.map(({ url }) => url)
+    const first = await open(urls, { nkey })
+    await new Kvm(first.nats).create(SESSIONS_BUCKET, { replicas: 1 })
+    const onProblem = vi.fn<(problem: string) => void>()
+    expect((await open(urls, { nkey, onProblem })).replicas).toBe(1)
+    expect(onProblem.mock.calls.flat().filter((problem) => problem.includes('--replicas=3'))).toHaveLength(1)
+    const granted = await open(urls, { nkey: secretFile(Buffer.from(admin.seed)) })
+    expect(granted.replicas).toBe(3)
+  },
+)
 
 test('17.3 a lost connection is made again, after any time, and both are reported', needs('nats-server'), async () => {
   const server = await startNats()
@@ -123,6 +157,36 @@ test(
   },
 )
 
+test(
+  '17.7 TLS by IP address: the certificate must be for one of the addresses that are given',
+  needs('nats-server'),
+  async () => {
+    const authority = newAuthority()
+    const ca = secretFile(Buffer.from(authority.cert))
+    const started = async (hosts: readonly string[]): Promise<string> => {
+      const issued = authority.issue({ name: 'nats', hosts })
+      const [cert, key] = [issued.cert, issued.key].map((pem) => secretFile(Buffer.from(pem)))
+      const { url } = await startNats({ config: `tls { cert_file: "${cert}", key_file: "${key}" }` })
+      return url.replace('nats:', 'tls:')
+    }
+    const [right, other, named] = await Promise.all([['127.0.0.1'], ['127.0.0.2'], ['localhost']].map(started))
+    const cluster = await open([right ?? ''], { tls: { ca } })
+    expect(cluster.nats.info?.tls_required).toBe(true)
+    for (const [server, says] of [
+      [other, /127\.0\.0\.1 is not in the cert's list: 127\.0\.0\.2/],
+      [named, /127\.0\.0\.1 is not in the cert's list/],
+    ] as const)
+      await expect(open([server ?? ''], { tls: { ca } })).rejects.toMatchObject({
+        code: 'cluster_unavailable',
+        message: expect.stringMatching(says) as string,
+      })
+    await expect(open([right ?? ''], { tls: {} })).rejects.toMatchObject({ code: 'cluster_unavailable' })
+    const byName = (named ?? '').replace('127.0.0.1', 'localhost')
+    await open([byName, 'tls://127.0.0.1:1'], { tls: { ca } })
+    await expect(open([byName.replace('localhost', '127.0.0.1')], { tls: { ca } })).rejects.toThrow(/altnames/)
+  },
+)
+
 test('17.7 TLS that the options ask for is never left out', needs('nats-server'), async () => {
   const { url } = await startNats()
   const named = url.replace('127.0.0.1', 'localhost')
@@ -141,7 +205,6 @@ test.each([
   ['a certificate without its key', () => ({ tls: { cert: '/nonexistent' } }), 'needs its key'],
   ['two ways to log in', () => ({ nkey: '/a', credentials: '/b' }), 'not both'],
   ['a password in the address', () => ({ servers: ['nats://me:secret@127.0.0.1:4222'] }), 'with @'],
-  ['TLS with an IP address', () => ({ servers: ['tls://127.0.0.1:4222'] }), 'host name'],
   ['another scheme', () => ({ servers: ['http://127.0.0.1'] }), 'is invalid'],
   ['a lease of no time', () => ({ leaseMs: 0 }), 'lease'],
 ] satisfies readonly [string, () => Partial<FleetOptions>, string][])(

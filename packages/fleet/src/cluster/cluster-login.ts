@@ -7,6 +7,7 @@ import {
   nkeyAuthenticator,
 } from '@nats-io/transport-node'
 import type { FleetOptions } from '../fleet-options.js'
+import { identityOf } from './server-identity.js'
 import { readPrivate, readPublic } from './private-file.js'
 
 /** How a gateway proves who it is to the NATS servers, and which servers it trusts. */
@@ -73,20 +74,7 @@ function tlsOf(servers: readonly string[], tls: FleetOptions['tls']): Pick<NodeC
     parsed('certificate of the cluster', cert, (path, what) => new X509Certificate(readPublic({ what, path })))
   if (key !== undefined)
     parsed('TLS key of the cluster', key, (path, what) => createPrivateKey(readPrivate({ what, path })))
-  assertNames(servers)
-  return { tls: defined({ caFile: ca, certFile: cert, keyFile: key }) }
-}
-
-/** The library would compare the certificate of an IP address with `localhost`. */
-function assertNames(servers: readonly string[]): void {
-  const address = servers
-    .map((server) => server.replace(/^\w+:\/\/|:\d+$/g, ''))
-    .find((host) => /^\[|^[\d.]+$/.test(host))
-  if (address !== undefined)
-    throw rejected(
-      `With TLS a server cannot be given as ${address}`,
-      'a host name that is in the certificate of the server',
-    )
+  return { tls: { ...defined({ caFile: ca, certFile: cert, keyFile: key }), ...identityOf(servers) } }
 }
 
 function parsed(what: string, path: string, parse: (path: string, what: string) => unknown): void {

@@ -2,6 +2,7 @@ import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { JetStreamApiCodes, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import { connect, errors, type NatsConnection, type Status } from '@nats-io/transport-node'
 import { clusterLogin } from './cluster-login.js'
+import { growReplicas } from './grow-replicas.js'
 import { readFleetKey } from '../keys/fleet-key.js'
 import type { FleetOptions } from '../fleet-options.js'
 import { leaseOf } from '../directory/lease.js'
@@ -99,7 +100,7 @@ function assertVersion({ info }: NatsConnection): void {
 }
 
 /**
- * What the fleet has already decides. A first host takes three when its server knows at least three.
+ * What the fleet has already decides, and it grows. A first host takes three when its server knows at least three.
  * Also the check that JetStream answers.
  */
 async function replicasOf(nats: NatsConnection, onProblem: (problem: string) => void): Promise<1 | 3> {
@@ -108,12 +109,8 @@ async function replicasOf(nats: NatsConnection, onProblem: (problem: string) => 
   const possible = cluster !== undefined && known.length >= 3 ? 3 : 1
   try {
     const { config } = await manager.streams.info(`KV_${SESSIONS_BUCKET}`)
-    if (config.num_replicas < possible)
-      onProblem(
-        'The fleet is stored by one NATS server, though there are three: what it stores is lost with that server. It was ' +
-          'started with one. It can be changed for each of its streams: nats stream edit <stream> --replicas=3',
-      )
-    return config.num_replicas >= 3 ? 3 : 1
+    if (config.num_replicas >= 3) return 3
+    return possible === 3 ? await growReplicas(manager, onProblem) : 1
   } catch (thrown) {
     if (!(thrown instanceof JetStreamApiError) || thrown.code !== JetStreamApiCodes.StreamNotFound) throw thrown
     return possible

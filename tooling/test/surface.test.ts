@@ -144,8 +144,8 @@ test('what each package exports', () => {
       boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
       hasEndedBefore isInFolder isWithinBounds isWithinDepth loopsSchema lostSessionSchema matchesFilter
       mayUse mcpServerSchema movedSettingsSchema observedAgentSchema operationOf parseWire
-      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
-      toAgentAnswer visibleHosts visibleWorkspaces
+      permissionModeSchema promptRequestSchema promptSchema registryOriginSchema scopeOfRoute
+      sessionSchema spawnAgentSchema toAgentAnswer visibleHosts visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities

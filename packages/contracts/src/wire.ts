@@ -5,6 +5,7 @@ export type { BodyOf, JsonOf, ParamsOf, QueryOf, Route, ToolInput, ToolName } fr
 export type { Answer, Operation, Services, ServiceMethod, StreamStats, ToolDefinition } from './wire/operation.js'
 export { TOOL_OUTPUT_LINES, TOOL_WAIT_SECONDS, TOOL_WAIT_SESSIONS } from './wire/tools.js'
 export { observedAgent as observedAgentSchema } from './wire/agent-observation.js'
+export { registryOrigin as registryOriginSchema } from './wire/host-responses.js'
 export { event as eventSchema, session as sessionSchema } from './wire/session-responses.js'
 export type {
   EventsPage,

@@ -7,6 +7,8 @@ import { of, type ValueOf } from './value-of.js'
 
 // What was measured of an agent. It is in its manifest, at `metadata.agentproto.observed`, and in answers about its adapter.
 
+/** Most entries of a list. */
+const LIST_MAX = 200
 /** A text of the agent: one line without control characters, cut. */
 const text = z.string().max(200)
 const failure = z.strictObject({
@@ -41,11 +43,11 @@ export const agentObservation = z.strictObject({
   protocolVersion: z.int(),
   handshakeMs: count.describe('From the spawn to the answer to `initialize`'),
   capabilities,
-  modes: z.array(z.strictObject({ ...named, description: text.optional() })).max(100),
-  models: z.array(text).max(100).describe('Their ids'),
+  modes: z.array(z.strictObject({ ...named, description: text.optional() })).max(LIST_MAX),
+  models: z.array(text).max(LIST_MAX).describe('Their ids'),
   mode: text.optional().describe('In which a session begins'),
   model: text.optional().describe('With which a session begins'),
-  logins: z.array(z.strictObject({ ...named, needsTerminal: z.boolean() })).max(100),
+  logins: z.array(z.strictObject({ ...named, needsTerminal: z.boolean() })).max(LIST_MAX),
   session: z
     .union([z.literal('opened'), z.strictObject({ refused: failure })])
     .describe('Whether it opened a session without any login'),

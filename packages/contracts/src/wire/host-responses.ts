@@ -75,6 +75,15 @@ const adapterOption = z.discriminatedUnion('type', [
 /** AIP-45 `options`: a value that a start may set, with the members that its type has. */
 export type AdapterOption = ValueOf<typeof adapterOption>
 
+export const registryOrigin = z.object({
+  source: z.string().describe('Address of the registry, or the file'),
+  /** Of the entry. */
+  id: z.string(),
+  name: z.string(),
+  version: z.string(),
+  addedAt: time,
+})
+
 export const adapter = z.object({
   slug: z.string(),
   name: z.string(),
@@ -90,6 +99,8 @@ export const adapter = z.object({
   installHint: z.string().optional(),
   /** Parts of the manifest that were not verified with the real agent, in the words of its author; absent if all were. */
   unverified: z.array(z.string()).optional(),
+  /** The entry of a registry that its manifest was written from; absent for any other. */
+  registry: registryOrigin.optional(),
   /** What was measured when it was added from a registry; absent for any other. */
   observed: observedAgent.optional(),
   /** Ids of its modes. */

@@ -8,6 +8,7 @@ import type { AgentCliManifest, Option } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { catalogPath, readCatalogue } from '@agentproto/adapters'
 import { ADAPTER_SLUG } from '../adapter-slug.js'
+import { adapterOrigin } from './adapter-origin.js'
 
 export interface CatalogFolder {
   readonly path: string
@@ -170,6 +171,7 @@ export class ManifestCatalog implements AdapterCatalog {
       source,
       ...(installed ? {} : { installHint: `agentproto adapters install ${manifest.id}` }),
       ...(unverified.length === 0 ? {} : { unverified }),
+      ...(await adapterOrigin(manifest)),
       ...offersOf(manifest),
       session: sessionPolicy(manifest),
     }

@@ -3,6 +3,7 @@ import type { AdapterState } from '@agentproto/contracts/wire'
 import type { CommandResult, Define } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, type CliContext } from '../../cli-context.js'
+import { observedRows } from '../../render/observed-rows.js'
 import { choiceRows } from '../../render/adapter-choices.js'
 import type { Paint } from '../../render/paint.js'
 import { oneLine } from '../../render/printable.js'
@@ -24,6 +25,7 @@ async function show(context: CliContext, slug: string): Promise<CommandResult> {
 function details(summary: AdapterSummary, state: AdapterState, paint: Paint): string[] {
   const rows: (readonly string[])[] = [
     ['version', `${summary.version} of the manifest, ${summary.source}`],
+    ...fromRegistry(summary),
     ['protocol', summary.protocol],
     ...choiceRows(summary),
     ['installed', installation(state, paint)],
@@ -34,6 +36,7 @@ function details(summary: AdapterSummary, state: AdapterState, paint: Paint): st
     ]),
     ['login', LOGINS[state.auth]],
     ...state.secrets.map((secret) => ['secret', secretText(secret)]),
+    ...(summary.observed === undefined ? [] : observedRows(summary.observed)),
     ...(summary.unverified ?? []).map((text) => ['unverified', text]),
     ['ready', state.ready ? paint.green('yes') : paint.yellow('no')],
     ...(state.next === undefined ? [] : [['next', paint.bold(state.next)]]),
@@ -44,6 +47,12 @@ function details(summary: AdapterSummary, state: AdapterState, paint: Paint): st
     '',
     ...rows.map(([title = '', text = '']) => `  ${paint.dim(title.padEnd(11))}${text}`),
   ]
+}
+
+function fromRegistry({ registry }: AdapterSummary): readonly (readonly string[])[] {
+  if (registry === undefined) return []
+  const { source, id, name, version, addedAt } = registry
+  return [['from', oneLine(`${source}: ${id} ${version} (${name}), added on ${addedAt.slice(0, 10)}`)]]
 }
 
 function installation({ installed, executable = '', version, versionOk, method }: AdapterState, paint: Paint): string {

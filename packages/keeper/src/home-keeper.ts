@@ -35,12 +35,27 @@ export interface HomeKeeper extends AgentKeeper {
   readonly lost: Promise<KeptLoss>
   /** What it holds. @throws `keeper_unavailable` */
   list(): Promise<readonly ListedAgent[]>
+  /**
+   * What has one of these markers runs only for so long, unless this is called again in time: then the keeper ends it. What an
+   * earlier call has named is not guarded any more.
+   * @returns false for an earlier keeper, which cannot. @throws `keeper_unavailable`
+   */
+  guard(guard: AgentGuard): Promise<boolean>
   /** Sends a signal to the group of an agent. @returns false when it has ended. @throws `keeper_unavailable` */
   signal(key: string, signal: NodeJS.Signals): Promise<boolean>
   /** Ends the keeper if it holds nothing. @returns whether it did. @throws `keeper_unavailable` */
   stop(): Promise<boolean>
   /** Leaves everything to the next gateway. */
   close(): void
+}
+
+/** See {@link HomeKeeper.guard}. */
+export interface AgentGuard {
+  /** At most 4,096. */
+  readonly markers: readonly string[]
+  readonly ms: number
+  /** From SIGTERM to SIGKILL, in milliseconds. */
+  readonly graceMs: number
 }
 
 /** One row of `list`. */

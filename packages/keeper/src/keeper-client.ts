@@ -12,7 +12,7 @@ import type { Clock } from '@agentproto/contracts'
 import type { KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
 import { checkLaunch, spawnFailure } from '@agentproto/subprocess'
 import { ConnectedAgent } from './connected-agent.js'
-import type { HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
+import type { AgentGuard, HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
 import { connectNewest, readSecret } from './keeper-socket.js'
 import { notWelcome, refusalOf, unavailable, WireConnection } from './wire-connection.js'
 import { type Dialects, DIALECTS, versionsOf } from './dialects.js'
@@ -59,6 +59,7 @@ export class ConnectedKeeper implements HomeKeeper {
   readonly #clock: Clock
   readonly #agents = new Map<string, ConnectedAgent>()
   #queueBytes = 0
+  #guards = false
   /** The list that is under way for those who adopt, and the keys that they want of it. */
   #adoption: Promise<ReadonlyMap<string, KeptAgent>> | undefined
   #wanted = new Set<string>()
@@ -139,6 +140,15 @@ export class ConnectedKeeper implements HomeKeeper {
     return this.#ask({ op: 'list' }, (answer) => agentsIn(answer).map(listed))
   }
 
+  async guard({ markers, ms, graceMs }: AgentGuard): Promise<boolean> {
+    if (!this.#guards) return false
+    await this.#ask(
+      { op: 'guard', markers, ms: Math.max(0, Math.ceil(ms)), graceMs: Math.max(0, Math.ceil(graceMs)) },
+      () => {},
+    )
+    return true
+  }
+
   signal(key: string, signal: NodeJS.Signals): Promise<boolean> {
     return this.#ask({ op: 'signal', key, signal }, ({ sent }) => sent === true)
   }
@@ -187,6 +197,7 @@ export class ConnectedKeeper implements HomeKeeper {
     const dialect = dialects[wire]
     if (dialect === undefined) throw notWelcome({ code: 'wire_unsupported', wire: [wire] }, versionsOf(dialects))
     this.#connection.dialect = dialect
+    this.#guards = dialect.guards
   }
 
   #ask<T>(request: Fields, read: (answer: Fields) => T): Promise<T> {
@@ -218,6 +229,8 @@ export class ConnectedKeeper implements HomeKeeper {
 /** It is ended as one that cannot be reached: this host has the keeper again. */
 const CHANGED: KeptLoss = { cause: 'unreachable', reason: 'another program had the keeper and changed the agent' }
 
+const RETRY_SECONDS = 5
+
 const agentsIn = ({ agents }: Fields): readonly Fields[] => (Array.isArray(agents) ? agents.map(asRecord) : [])
 
 function listed(agent: Fields): ListedAgent {
@@ -244,6 +257,12 @@ function spawnError(error: unknown, launch: Launch): unknown {
           cause: error,
         })
       : spawnFailure(Object.assign(new Error(String(errno)), { code: errno }), launch)
+  if (code === 'guard_expired')
+    return new AgentprotoError('host_unreachable', 'The session cannot run here now: another host may have it', {
+      hint: 'Try again when this host has reached its fleet',
+      cause: error,
+      data: { retryAfter: RETRY_SECONDS },
+    })
   if (code === 'agent_limit')
     return new AgentprotoError('spawn_failed', 'The keeper holds as many agents as it may', { cause: error })
   return error

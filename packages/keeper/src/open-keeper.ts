@@ -1,7 +1,7 @@
 import { pause, settlesWithin, systemClock } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 import type { KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
-import type { HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
+import type { AgentGuard, HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
 import { type ConnectedKeeper, connectKeeper } from './keeper-client.js'
 import { makeFolder } from './keeper-socket.js'
 import { programBuild, startKeeper } from './start-keeper.js'
@@ -96,6 +96,11 @@ class LastingKeeper implements HomeKeeper {
 
   list(): Promise<readonly ListedAgent[]> {
     return this.#current.list()
+  }
+
+  async guard(guard: AgentGuard): Promise<boolean> {
+    await this.#replaced()
+    return this.#current.guard(guard)
   }
 
   signal(key: string, signal: NodeJS.Signals): Promise<boolean> {

@@ -59,7 +59,7 @@ test('16.5 a keeper of another build that holds nothing gives way to this one', 
   const older = await startProgram(folder, { build: '0.0.0+older' })
   const keeper = await opened({ folder })
   await older.ended
-  expect(keeper.info).toMatchObject({ build: programBuild(), wire: 1 })
+  expect(keeper.info).toMatchObject({ build: programBuild(), wire: 2 })
   expect(keeper.info.pid).not.toBe(older.child.pid)
 })
 
@@ -99,6 +99,7 @@ test('16.5 a keeper of an older wire is spoken to in its version', async () => {
   const folder = keeperFolder()
   const asked = await imaginedKeeper(folder, { wires: [0], answers: { show: { held: [{ key: 'old', pid: 7 }] } } })
   const older: Dialect = {
+    guards: false,
     request: (request) => (request['op'] === 'list' ? { ...request, op: 'show' } : request),
     frame: (frame) => ('held' in frame ? { ...frame, agents: frame['held'] } : frame),
   }
@@ -113,27 +114,27 @@ test('16.5 a keeper of an older wire is spoken to in its version', async () => {
 
 test('16.5 a keeper whose wire is not spoken is left alone and named, however it says so', async () => {
   const folder = keeperFolder()
-  const asked = await imaginedKeeper(folder, { wires: [2, 3], answers: {} })
+  const asked = await imaginedKeeper(folder, { wires: [3, 4], answers: {} })
   const options = { folder, orphanMs: DAY }
   const named = {
     code: 'keeper_unavailable',
-    parts: { expected: 'one of 1', given: [2, 3], hint: expect.stringContaining('agentproto stop') as string },
+    parts: { expected: 'one of 1, 2', given: [3, 4], hint: expect.stringContaining('agentproto stop') as string },
   }
   await expect(openKeeper(options)).rejects.toMatchObject(named)
   expect(new Set(asked.map(({ op }) => op))).toEqual(new Set(['hello']))
   expect(readdirSync(folder).filter((name) => name.endsWith('.sock'))).toEqual(['1.sock'])
 
   const other = keeperFolder()
-  await imaginedKeeper(other, { wires: [2], answers: { hello: { wire: 2 } } })
+  await imaginedKeeper(other, { wires: [3], answers: { hello: { wire: 3 } } })
   const misled = ConnectedKeeper.connect({ folder: other, orphanMs: DAY }, 'controller')
-  await expect(misled).rejects.toMatchObject({ parts: { given: [2] } })
+  await expect(misled).rejects.toMatchObject({ parts: { given: [3] } })
 })
 
 test('16.5 a keeper whose wire is not spoken and that ends, since it holds nothing, is replaced', async () => {
   const folder = keeperFolder()
-  const asked = await imaginedKeeper(folder, { wires: [2], answers: {}, endsAfter: 3 })
+  const asked = await imaginedKeeper(folder, { wires: [3], answers: {}, endsAfter: 3 })
   const keeper = await opened({ folder })
-  expect(keeper.info.wire).toBe(1)
+  expect(keeper.info.wire).toBe(2)
   expect(asked).toHaveLength(3)
 })
 

@@ -7,6 +7,8 @@ export const DEFAULT_BOUNDS = {
   /** Accepted for an agent's stdin and not yet read by it; one larger write is accepted if nothing waits. */
   queueBytes: 8 << 20,
   agents: 1024,
+  /** Markers of a guard. */
+  guarded: 4096,
   connections: 64,
   /** From SIGTERM to SIGKILL, where the keeper itself ends an agent. */
   termGraceMs: 5_000,

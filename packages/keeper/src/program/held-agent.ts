@@ -29,6 +29,7 @@ export interface HeldAgentOptions {
 /** One agent: its process, what is kept of its three streams, and what the gateway says of it. */
 export class HeldAgent {
   readonly key: string
+  readonly marker: string
   facts: string
   isBusy = false
   exit: { readonly exitCode: number | null; readonly signal: string | null } | undefined
@@ -45,6 +46,7 @@ export class HeldAgent {
     this.#child = child
     this.#options = options
     this.key = options.key
+    this.marker = options.marker
     this.facts = options.facts
     this.#startTime = startTimeOf(child.pid)
     const room = { memory: options.bounds.memoryBytes, file: options.bounds.fileBytes }
@@ -185,7 +187,7 @@ export class HeldAgent {
 
   #signalAll(signal: NodeJS.Signals): void {
     this.signal(signal)
-    for (const pid of markedPids(this.#options.marker)) {
+    for (const pid of markedPids(new Set([this.marker]))) {
       try {
         process.kill(pid, signal)
       } catch {

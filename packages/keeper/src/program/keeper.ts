@@ -3,6 +3,8 @@ import { constants } from 'node:os'
 import type { Clock, Timer } from '@agentproto/contracts'
 import type { Bounds } from './bounds.js'
 import { Connection } from './connection.js'
+import { endGuarded } from './end-guarded.js'
+import { Guard, type Guarded } from './guard.js'
 import { HeldAgent, STREAMS } from './held-agent.js'
 import type { StreamName } from './held-agent.js'
 import { Refusal } from './refusal.js'
@@ -10,7 +12,7 @@ import type { Parameters } from './refusal.js'
 import { spawnChild } from './spawn-child.js'
 
 /** The versions of the wire that this keeper speaks. */
-const WIRES: readonly number[] = [1]
+const WIRES: readonly number[] = [1, 2]
 const MAX_FACTS = 256 << 10
 
 export interface KeeperOptions {
@@ -36,9 +38,13 @@ export class Keeper {
   /** Until the end of an empty keeper, or of what an orphaned one holds. */
   #waiting: Timer
   #files = 0
+  readonly #guard: Guard
+  /** Ends of guarded agents that are under way. */
+  #endings = 0
 
   constructor(options: KeeperOptions) {
     this.#options = options
+    this.#guard = new Guard(options.clock, (guarded) => void this.#endGuarded(guarded))
     this.#waiting = options.clock.after(options.bounds.startMs, () => this.#endIfEmpty())
   }
 
@@ -82,6 +88,12 @@ export class Keeper {
       const [stdin, stdout, stderr] = STREAMS.map((name) => request.count(name))
       const upTo = { stdin: stdin ?? 0, stdout: stdout ?? 0, stderr: stderr ?? 0 }
       this.#agent(request).acknowledge(upTo, request.text('facts', MAX_FACTS), request.flag('busy'))
+      return {}
+    },
+    guard: (request) => {
+      const [markers, ms, graceMs] = [request.texts('markers'), request.count('ms'), request.count('graceMs')]
+      if (markers.length > this.#options.bounds.guarded) throw new Refusal('invalid_request', { name: 'markers' })
+      this.#guard.renew({ markers: new Set(markers), graceMs }, ms)
       return {}
     },
     signal: (request) => {
@@ -170,7 +182,20 @@ export class Keeper {
   }
 
   #endIfEmpty(): void {
-    if (!this.#controller && this.#agents.size === 0) this.#options.onEmpty()
+    const isEmpty = this.#agents.size === 0 && !this.#guard.isArmed && this.#endings === 0
+    if (!this.#controller && isEmpty) this.#options.onEmpty()
+  }
+
+  /** Their exits are kept for the gateway. */
+  async #endGuarded(guarded: Guarded): Promise<void> {
+    this.#endings += 1
+    await endGuarded(guarded, {
+      held: [...this.#agents.values()],
+      clock: this.#options.clock,
+      isRenewed: () => this.#guard.isRenewedAfter(guarded),
+    })
+    this.#endings -= 1
+    this.#endIfEmpty()
   }
 
   #spawn(request: Parameters): object | Promise<object> {
@@ -186,6 +211,7 @@ export class Keeper {
       cwd: request.text('cwd'),
     }
     const [marker, facts] = [request.text('marker'), request.text('facts', MAX_FACTS)]
+    if (this.#guard.forbids(marker)) throw new Refusal('guard_expired')
     const child = spawnChild(launch)
     if (child instanceof Promise) return child
     const agent: HeldAgent = new HeldAgent(child, {

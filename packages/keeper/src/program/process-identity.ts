@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
+const VARIABLE = 'AGENTPROTO_SESSION_ID='
 const isLinux = process.platform === 'linux'
 
 /** The start time of a process in the words of `identify` of `subprocess`; empty where it has ended. */
@@ -28,12 +29,15 @@ const psStart = (pid: number): string =>
     .trim()
     .replaceAll(/\s+/g, ' ')
 
-/** Pids of the processes that were started with the marker in their environment. Only Linux shows it. */
-export function markedPids(marker: string): readonly number[] {
-  if (!isLinux || marker === '') return []
+/** Pids of the processes that were started with one of the markers in their environment. Only Linux shows it. */
+export function markedPids(markers: ReadonlySet<string>): readonly number[] {
+  if (!isLinux) return []
+  const known = new Set([...markers].filter((marker) => marker !== '').map((marker) => `${VARIABLE}${marker}`))
+  if (known.size === 0) return []
   const isMarked = (pid: string): boolean => {
     try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`AGENTPROTO_SESSION_ID=${marker}`)
+      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+      return environment.split('\0').some((variable) => variable.startsWith(VARIABLE) && known.has(variable))
     } catch {
       return false
     }

@@ -9,6 +9,7 @@ export const REFUSALS = [
   'invalid_request',
   'unknown_agent',
   'agent_limit',
+  'guard_expired',
   'cwd_invalid',
   'spawn_failed',
   'offset_invalid',

@@ -14,7 +14,7 @@ export const FRAME_CASES: KeeperCases = {
   'hello is refused when no version is spoken by both, and says which are': async (world) => {
     const peer = await world.stranger()
     const answer = await peer.ask('hello', { ...world.hello('controller'), wire: [999] })
-    assert.deepEqual(answer['error'], { code: 'wire_unsupported', wire: [1] })
+    assert.deepEqual(answer['error'], { code: 'wire_unsupported', wire: [1, 2] })
     assert.equal((await peer.ask('hello', { ...world.hello('controller'), wire: [999, 1] }))['wire'], 1)
   },
   'an unknown operation and an invalid one are refused, and the connection goes on': async (world) => {
@@ -54,7 +54,7 @@ export const FRAME_CASES: KeeperCases = {
     const frame = encodeFrame({ ...world.hello('observer'), id: 5, op: 'hello' })
     for (const byte of frame) peer.socket.write(Buffer.from([byte]))
     const { header } = await peer.next(({ header: { id } }) => id === 5)
-    assert.equal(header['wire'], 1)
+    assert.equal(header['wire'], 2)
   },
   'an observer may list beside the controller, and nothing else': async (world) => {
     const [controller, observer] = [await world.peer(), await world.peer('observer')]

@@ -57,7 +57,7 @@ export class KeeperWorld {
   }
 
   hello(role: string): Fields {
-    return { wire: [1], role, orphanMs: 60_000, secret: this.keeper.secret }
+    return { wire: [1, 2], role, orphanMs: 60_000, secret: this.keeper.secret }
   }
 
   close(): void {

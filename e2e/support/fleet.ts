@@ -27,6 +27,8 @@ export interface Fleet {
   readonly ownerHome: string
   /** Of host `two`. */
   readonly otherHome: string
+  /** Starts the gateway of host `one` again. */
+  readonly nextOwner: () => Promise<Daemon>
 }
 
 /** Resolves when each host hears from the other one. */
@@ -49,10 +51,12 @@ export async function startFleet({
     return home
   }
   const [ownerHome, otherHome] = [homeOf('one', labels[0]), homeOf('two', labels[1])]
-  const [owner, other] = await Promise.all([ownerHome, otherHome].map((home) => startDaemon({ home, keeper, env })))
+  const start = (home: string): Promise<Daemon> =>
+    startDaemon({ home, keeper, env: { AGENTPROTO_DEMO_HOME: join(home, 'demo'), ...env } })
+  const [owner, other] = await Promise.all([ownerHome, otherHome].map(start))
   if (owner === undefined || other === undefined) throw new Error('a host is missing')
   for (const { url, token } of [owner, other]) await expect.poll(() => reachableAt(url, token)).toEqual(['one', 'two'])
-  return { owner, other, ownerHome, otherHome }
+  return { owner, other, ownerHome, otherHome, nextOwner: () => start(ownerHome) }
 }
 
 async function reachableAt(url: string, token: string): Promise<string[]> {

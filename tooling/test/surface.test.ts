@@ -150,16 +150,17 @@ test('what each package exports', () => {
       Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCliKeep
-      AgentCliReattachOptions AgentCliReattached AgentEnd AgentKeeper AgentObservation AgentProcessInfo
-      AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits ArmSession
-      AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals
-      Checkpoint CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest
-      CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord ENDINGS Ending EventBatch EventQueue EventRecord
-      EventStore FailedObservation FetchBranch FetchedBranch FileChange FolderChanges HomeLayout
-      KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange KeptReason KeptStream
-      LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession MAX_FACTS_BYTES
+      AgentCliReattachOptions AgentCliReattached AgentEnd AgentGuard AgentKeeper AgentObservation
+      AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits
+      ArmSession AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore
+      ChangeTotals Checkpoint CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy
+      CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord ENDINGS Ending EventBatch EventQueue
+      EventRecord EventStore FailedObservation FetchBranch FetchedBranch FileChange FolderChanges
+      HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange KeptReason
+      KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession MAX_FACTS_BYTES
       MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn MovedSettings NOW
       ObservedAgent OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
+<<<<<<< HEAD
       PruneRequest PruneResult REGISTRY_WAYS RegistryWay RepositoryAccess RepositoryFolders RewindRequest
       RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus
       SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts SharedLog
@@ -168,6 +169,16 @@ test('what each package exports', () => {
       StreamPlace Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus
       Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf
       sharedFactsText transcriptPreamble turnKeyOf
+=======
+      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
+      RunTimes RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionMoves
+      SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts SharedLog SharedSession
+      SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept StoredLog
+      StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets StreamPlace
+      Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom
+      homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf sharedFactsText
+      transcriptPreamble turnKeyOf
+>>>>>>> e5d5445c (fleet, keeper: agents of sessions that may move end in time also where their gateway is frozen or gone)
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -195,7 +206,7 @@ test('what each package exports', () => {
     @agentproto/json-file
       Changed JsonFile JsonFileOptions LockRules
     @agentproto/keeper
-      HomeKeeper KeeperInfo KeeperOptions ListedAgent connectKeeper lookAtKeeper openKeeper
+      HomeKeeper KeeperInfo KeeperOptions ListedAgent connectKeeper guardsIn lookAtKeeper openKeeper
       speaksOtherWire
     @agentproto/keeper/testing
       KeeperBounds KeeperSubject RunningKeeper testKeeper

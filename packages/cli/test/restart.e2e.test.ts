@@ -91,7 +91,7 @@ test('16.5 stop --keep-agents leaves them, status and doctor show them, the next
   const second = await serve(home)
   expect(second.url).toBe(first.url)
   const { keeper } = JSON.parse((await cli(['status', '--json'], { home })).stdout) as { readonly keeper: object }
-  expect(keeper).toMatchObject({ wire: 1, agents: 1, busy: 1 })
+  expect(keeper).toMatchObject({ wire: 2, agents: 1, busy: 1 })
   const { checks } = JSON.parse((await cli(['doctor', '--json'], { home })).stdout) as { checks: { id: string }[] }
   expect(checks.find((check) => check.id === 'keeper')).toMatchObject({
     verdict: 'ok',

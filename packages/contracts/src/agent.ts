@@ -32,7 +32,15 @@ export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './agent/protocol-arm.js'
 export { REGISTRY_WAYS, type RegistryWay } from './agent/registry-ways.js'
 export { KEPT_STREAMS, sessionKeyOf, turnKeyOf } from './agent/kept-agent.js'
 export type { Launch } from './agent/launch.js'
-export type { AgentKeeper, KeptAgent, KeptLoss, KeptRange, KeptStream, StreamOffsets } from './agent/kept-agent.js'
+export type {
+  AgentGuard,
+  AgentKeeper,
+  KeptAgent,
+  KeptLoss,
+  KeptRange,
+  KeptStream,
+  StreamOffsets,
+} from './agent/kept-agent.js'
 export { keptFactsText, MAX_FACTS_BYTES, readKeptFacts } from './agent/kept-facts.js'
 export type { KeptFacts } from './agent/kept-facts.js'
 export { readSharedFacts, sharedFactsText } from './agent/shared-facts.js'
@@ -102,7 +110,7 @@ export type {
 } from './agent/change-store.js'
 export { MERGE_STRATEGIES } from './agent/worktrees.js'
 export type { SessionWorktrees, StoredWorktree, WorktreePreparation } from './agent/session-worktrees.js'
-export type { LostSession, MovedSettings, SessionMoves, Suspension } from './agent/session-moves.js'
+export type { LostSession, MovedSettings, RunTimes, SessionMoves, Suspension } from './agent/session-moves.js'
 export type { SessionReplay, SharedLog } from './agent/session-replay.js'
 export type {
   CreateWorktree,

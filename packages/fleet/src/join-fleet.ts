@@ -11,7 +11,7 @@ import { fleetServices } from './services/fleet-services.js'
 import { fleetView } from './services/fleet-view.js'
 import { readFleetKey } from './keys/fleet-key.js'
 import { HostDirectory } from './directory/host-directory.js'
-import type { LeaseTimes } from './directory/lease.js'
+import { type LeaseTimes, runTimes } from './directory/lease.js'
 import { LostHosts } from './lost-hosts.js'
 import { LogPublisher } from './log/log-publisher.js'
 import { openLogStream } from './log/log-stream.js'
@@ -150,7 +150,7 @@ const openSessions = (options: OwnHost, opened: Opened, directory: HostDirectory
       void giveUp(options, id, owner)
     },
     onSuspended: () => void suspend(options, directory.times),
-    onReleased: () => options.moves.release(),
+    onReleased: () => release(options, directory),
   })
 
 interface Directories {
@@ -175,7 +175,10 @@ function followOwn(options: OwnHost, opened: Opened, { directory, sessions, log,
   const shared = { directory: sessions, publisher, log, moves, onProblem }
   const reported = (opened.reported = new OwnSessions({ ...shared, sessions: own.sessions, clock }))
   // When the lease was lost in the meantime, sessions that were confirmed before must be read again: `onReleased` says when.
-  void reported.confirmed.then(() => directory.term !== undefined && !sessions.isSuspended && moves.release())
+  void reported.confirmed.then(
+    () => directory.term !== undefined && !sessions.isSuspended && release(options, directory),
+  )
+  directory.listen({ renewed: () => renew(options, directory) })
   opened.lost = new LostHosts({
     ...shared,
     hosts: directory,
@@ -193,6 +196,14 @@ async function giveUp({ moves, onProblem }: OwnHost, id: string, owner: string |
   if (owner === undefined) return
   await moves.giveUp(id, owner).catch((thrown: unknown) => onProblem(toAgentprotoError(thrown).message))
 }
+
+function release(options: OwnHost, directory: HostDirectory): void {
+  options.moves.release()
+  renew(options, directory)
+}
+
+/** Also where this host is frozen then, what it would end ends in time. */
+const renew = ({ moves }: OwnHost, { times, leftMs }: HostDirectory): void => moves.renew(runTimes(times, leftMs))
 
 /** Others may act for this host soon. */
 async function suspend({ moves, onProblem }: OwnHost, { abandonedMs, heldMs }: LeaseTimes): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Clock } from '@agentproto/contracts'
-import type { AgentKeeper, KeptLoss } from '@agentproto/contracts/agent'
+import type { AgentGuard, AgentKeeper, KeptLoss } from '@agentproto/contracts/agent'
 import type { Bounds } from './program/bounds.js'
 
 export interface KeeperOptions {
@@ -47,15 +47,6 @@ export interface HomeKeeper extends AgentKeeper {
   stop(): Promise<boolean>
   /** Leaves everything to the next gateway. */
   close(): void
-}
-
-/** See {@link HomeKeeper.guard}. */
-export interface AgentGuard {
-  /** At most 4,096. */
-  readonly markers: readonly string[]
-  readonly ms: number
-  /** From SIGTERM to SIGKILL, in milliseconds. */
-  readonly graceMs: number
 }
 
 /** One row of `list`. */

@@ -9,10 +9,10 @@ import {
   systemClock,
 } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
-import type { KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
+import type { AgentGuard, KeptAgent, KeptLoss, Launch } from '@agentproto/contracts/agent'
 import { checkLaunch, spawnFailure } from '@agentproto/subprocess'
 import { ConnectedAgent } from './connected-agent.js'
-import type { AgentGuard, HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
+import type { HomeKeeper, KeeperInfo, KeeperOptions, ListedAgent } from './home-keeper.js'
 import { connectNewest, readSecret } from './keeper-socket.js'
 import { notWelcome, refusalOf, unavailable, WireConnection } from './wire-connection.js'
 import { type Dialects, DIALECTS, versionsOf } from './dialects.js'

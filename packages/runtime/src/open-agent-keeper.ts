@@ -13,7 +13,7 @@ import type { Settings } from './settings.js'
  * @throws `keeper_unavailable` when one of another wire holds agents: a gateway without it would end them
  */
 export async function openAgentKeeper(
-  { keeper, inMemory, store, layout, clock }: Settings,
+  { keeper, inMemory, store, layout, clock, fleet }: Settings,
   { lock, onProblem }: KeeperHost,
 ): Promise<HomeKeeper | undefined> {
   // The next gateway finds the agents by the records of their sessions.
@@ -24,7 +24,10 @@ export async function openAgentKeeper(
   const { openKeeper, speaksOtherWire } = await import('@agentproto/keeper')
   try {
     const hasHome = (): boolean => lock?.isHeld() === true
-    return await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock, hasHome, onProblem })
+    const opened = await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock, hasHome, onProblem })
+    // That of an earlier gateway, which was in a fleet.
+    if (fleet === undefined) await opened.guard({ markers: [], ms: 0, graceMs: 0 })
+    return opened
   } catch (thrown) {
     if (speaksOtherWire(thrown)) throw thrown
     onProblem(`Agents end with this gateway. ${messageOf(thrown)}`)

@@ -13,6 +13,7 @@ import { endEarlierCommands } from './hosted-commands.js'
 import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
+import { guardedBy } from './guarded-by.js'
 import { forgetAgent, forgetUnclaimed, heldAgents } from './open-agent-keeper.js'
 import { recording } from './recording.js'
 import { sessionWorktrees } from './session-worktrees.js'
@@ -67,7 +68,11 @@ const goingOn = (parts: Keeping & Observers & Agents) => ({
 })
 
 /** In a fleet another host may have taken sessions meanwhile. */
-const heldBack = ({ fleet }: Settings) => fleet && { suspended: 'its host is not one of its fleet yet' }
+const heldBack = ({ fleet }: Settings, { keeper, onProblem }: Keeping & Observers) =>
+  fleet && {
+    suspended: 'its host is not one of its fleet yet',
+    ...defined({ guardAgents: keeper && guardedBy(keeper, onProblem) }),
+  }
 
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
 export async function openSessions(settings: Settings, parts: Observers & Access & Agents & Notifications & Keeping) {
@@ -107,7 +112,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
     ...goingOn(parts),
-    ...heldBack(settings),
+    ...heldBack(settings, parts),
     ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()

@@ -2,6 +2,7 @@ import type { Clock, ErrorCode, NewId, SessionEvent, WorkspaceResolver } from '@
 import type {
   AdapterCatalog,
   AdoptAgent,
+  AgentGuard,
   ChangeStore,
   EventStore,
   RuleStore,
@@ -71,6 +72,8 @@ export interface SessionRegistryOptions {
   readonly onAgentEnding?: (sessionId: string) => void
   /** Why no session that may be moved runs here until `moves.release`; absent where they may from the start. */
   readonly suspended?: string
+  /** For what outlives this process: how long agents of sessions that may be moved run without being named again. */
+  readonly guardAgents?: (guard: AgentGuard) => Promise<void>
   /** Called with problems that no caller gets: a file moved aside, a record that could not be saved. */
   readonly onProblem?: (problem: string) => void
 }

@@ -34,6 +34,7 @@ import type { ResumeCall } from './lifecycle/resume.js'
 import { assertThisHost } from './lifecycle/this-host.js'
 import { SessionStarts } from './lifecycle/session-starts.js'
 import { loadSessions } from './moves/load-sessions.js'
+import { RunGuard } from './moves/run-guard.js'
 import { Moves } from './moves/session-moves.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
@@ -101,8 +102,10 @@ class Registry implements SessionRegistry {
     const keep: SessionHost['keep'] = (session) => this.#saver.save(session)
     const ledger = new UsageLedger({ ...options, sessions: () => this.#sessions })
     this.#ledger = ledger
+    const guard = new RunGuard({ ...options, live: () => this.#sessions.live })
     this.#sessions = new SessionCache({
       ...options,
+      startAgent: guard.around(options.startAgent),
       ledger,
       keep,
       onChange: (session, isUrgent) => {
@@ -120,7 +123,7 @@ class Registry implements SessionRegistry {
     const asker = (by: Principal): Asker => this.#asker(by)
     this.worktrees = new SessionWorktreeService({ ...options, sessions, asker })
     this.changes = new SessionChangeService({ ...options, sessions, asker })
-    this.moves = new Moves({ ...options, sessions, ledger, saver: this.#saver, feed: this.#feed })
+    this.moves = new Moves({ ...options, sessions, ledger, saver: this.#saver, feed: this.#feed, guard })
     this.#starts = new SessionStarts({
       ...options,
       sessions,
@@ -135,14 +138,13 @@ class Registry implements SessionRegistry {
   }
 
   async load(): Promise<void> {
-    const { config } = this.#options
     const sessions = await loadSessions(this.#options)
     for (const each of sessions) this.#sessions.put(each)
     await this.#ledger.open()
     const host = { ...this.#options, ledger: this.#ledger, sessions: this.#sessions }
     await goOnAfter(sessions, { ...host, keep: (session) => this.#saver.save(session) })
     this.#repeated.load(sessions)
-    this.archive.retain(config.retentionMs)
+    this.archive.retain(this.#options.config.retentionMs)
   }
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {

@@ -4,6 +4,7 @@ import { AgentprotoError, type Session, type SessionEvent, type WorkspaceResolve
 import {
   type AdapterCatalog,
   type AdapterSummary,
+  type AgentGuard,
   type EventBatch,
   type EventRecord,
   homeLayout,
@@ -591,6 +592,62 @@ test('17.6 a registry that begins suspended runs no session that may be moved be
   await expect(start(registry)).rejects.toMatchObject({ code: 'host_unreachable' })
   registry.moves.release()
   expect(await start(registry)).toMatchObject({ status: 'running' })
+})
+
+test('17.3 agents of sessions that may be moved are guarded before they start, with each renewal, and no longer than they run', async () => {
+  const guards: AgentGuard[] = []
+  const running: number[] = []
+  const agents = scripted(talk)
+  const { registry, clock } = await memoryRegistry({
+    ...agents,
+    startAgent: (options, sink) => {
+      running.push(guards.length)
+      return agents.startAgent(options, sink)
+    },
+    adapters: movable(),
+    workspaces: workspacesOf({ app: '/tmp' }),
+    guardAgents: async (guard) => void guards.push(guard),
+  })
+  registry.moves.renew({ forMs: 25_000, graceMs: 2_500 })
+  const stays = await registry.spawn({ adapter: 'fake', workspaceSlug: 'app' }, owner)
+  expect(guards).toEqual([])
+  await clock.advance(1_000)
+  const { id } = await start(registry)
+  expect(guards).toEqual([{ markers: [id], ms: 24_000, graceMs: 2_500 }])
+  expect(running).toEqual([0, 1])
+
+  registry.moves.renew({ forMs: 20_000, graceMs: 2_500 })
+  expect(guards.at(-1)).toEqual({ markers: [id], ms: 20_000, graceMs: 2_500 })
+  expect(await registry.moves.suspend('The lease ran out', 5_000)).toMatchObject({ ended: [id] })
+  expect(guards.at(-1)?.markers).toEqual([])
+  const before = guards.length
+  registry.moves.renew({ forMs: 20_000, graceMs: 2_500 })
+  expect(guards.length).toBe(before)
+  expect(await registry.get(stays.id)).toMatchObject({ status: 'running' })
+})
+
+test('17.3 a process that sessions share is guarded as long as one of them may be moved', async () => {
+  const guards: AgentGuard[] = []
+  const agents = scripted(talk)
+  const { registry } = await memoryRegistry({
+    ...agents,
+    startAgent: async (options, sink) => {
+      const agent = await agents.startAgent(options, sink)
+      return Object.assign(agent, { process: { pid: 1, startTime: 'then', marker: 'shared_1' } })
+    },
+    adapters: movable(),
+    workspaces: workspacesOf({ app: '/tmp' }),
+    guardAgents: async (guard) => void guards.push(guard),
+  })
+  registry.moves.renew({ forMs: 25_000, graceMs: 2_500 })
+  await registry.spawn({ adapter: 'fake', workspaceSlug: 'app' }, owner)
+  expect(guards).toEqual([])
+  const { id } = await start(registry)
+  await settled()
+  expect(guards.at(-1)?.markers).toEqual([id, 'shared_1'])
+  await registry.kill(id, owner)
+  registry.moves.renew({ forMs: 25_000, graceMs: 2_500 })
+  expect(guards.at(-1)?.markers).toEqual([])
 })
 
 test('17.6 a start that can never be moved to another host and asks for it is refused, and says why', async () => {

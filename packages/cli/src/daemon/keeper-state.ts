@@ -40,6 +40,14 @@ export async function keeperState({ keeper }: HomeLayout): Promise<KeeperState |
   }
 }
 
+/** Whether it ends agents that its gateway cannot end in time; true where there is none. @throws `keeper_unavailable` */
+export async function guardsAgents({ keeper }: HomeLayout): Promise<boolean> {
+  if (!existsSync(keeper)) return true
+  const { guardsIn, lookAtKeeper } = await import('@agentproto/keeper')
+  const seen = await lookAtKeeper(keeper)
+  return seen === undefined || guardsIn(seen.info.wire)
+}
+
 export function keeperText({ pid, build, wire, agents, busy, keptBytes, stalled }: KeeperState): string {
   const held = agents === 0 ? 'no agent' : `${agents} agent${agents === 1 ? '' : 's'}, ${busy} in a turn`
   const waiting =

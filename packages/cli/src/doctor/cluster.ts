@@ -3,6 +3,7 @@ import type { HomeLayout } from '@agentproto/contracts/agent'
 import type { CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
+import { guardsAgents } from '../daemon/keeper-state.js'
 import type { Finding } from './finding.js'
 import { clockText, joinedFleet, MAX_CLOCK_MS, natsText, NTP } from './joined-fleet.js'
 
@@ -11,7 +12,7 @@ export async function checkFleet(context: CliContext, home: HomeLayout): Promise
   if ((await daemonProcess(home)) === undefined && !context.env['AGENTPROTO_URL']) return checkCluster(home)
   const client = await connect({ ...context, autoStart: false })
   const joined = joinedFleet(await client.gateway(), await client.hosts())
-  if (joined !== undefined) return joined
+  if (joined !== undefined) return withKeeper(home, joined)
   const configured = await examined(home)
   if (configured === undefined) return { verdict: 'ok', detail: 'the gateway belongs to no fleet' }
   return {
@@ -28,18 +29,25 @@ export async function checkCluster(home: HomeLayout): Promise<Finding> {
 }
 
 /** @returns undefined without a fleet */
-async function examined({ root: home }: HomeLayout): Promise<Finding | undefined> {
+async function examined(layout: HomeLayout): Promise<Finding | undefined> {
   const { examineFleet } = await import('@agentproto/runtime')
   try {
-    const found = await examineFleet({ home })
+    const found = await examineFleet({ home: layout.root })
     if (found === undefined) return undefined
     const { host, roundTripMs, clockAheadMs } = found
     const detail = `${host} at ${natsText(found)}, ${roundTripMs} ms`
-    if (Math.abs(clockAheadMs) <= MAX_CLOCK_MS) return { verdict: 'ok', detail }
+    if (Math.abs(clockAheadMs) <= MAX_CLOCK_MS) return await withKeeper(layout, { verdict: 'ok', detail })
     const difference = clockText('the clock of this machine', clockAheadMs)
     return { verdict: 'warn', detail: `${detail}; ${difference} at least`, hint: NTP }
   } catch (thrown) {
     if (!isAgentprotoError(thrown)) throw thrown
     return { verdict: 'fail', detail: thrown.message, hint: thrown.parts.hint ?? 'See docs/fleet.md' }
   }
+}
+
+/** What is wrong with the keeper itself is found by its own check. */
+async function withKeeper(layout: HomeLayout, found: Finding): Promise<Finding> {
+  if (found.verdict !== 'ok' || (await guardsAgents(layout).catch(() => true))) return found
+  const cannot = 'the keeper was started by an earlier agentproto, and cannot end agents while the gateway is frozen'
+  return { verdict: 'warn', detail: `${found.detail}; ${cannot}`, hint: 'It is replaced once it holds no agent' }
 }

@@ -42,6 +42,15 @@ export interface AgentKeeper {
   adopt(key: string): Promise<KeptAgent | undefined>
 }
 
+/** What runs only for so long. */
+export interface AgentGuard {
+  /** Of agents, and of what they started; at most 4,096. */
+  readonly markers: readonly string[]
+  readonly ms: number
+  /** From SIGTERM to SIGKILL, in milliseconds. */
+  readonly graceMs: number
+}
+
 /**
  * Why a controller has lost its agent. One that it left by itself goes on, for the next; one that another controller took over
  * must not be ended by the first.

@@ -43,6 +43,13 @@ export interface Suspension {
   readonly running: readonly string[]
 }
 
+/** How long agents may run unless it is said again. */
+export interface RunTimes {
+  readonly forMs: number
+  /** From then on, until nothing of them is left. */
+  readonly graceMs: number
+}
+
 export interface SessionMoves {
   /**
    * Makes the session of a lost host one of this host, under the same id: its log is copied with the same numbers, its open turn
@@ -70,4 +77,9 @@ export interface SessionMoves {
   suspend(why: string, withinMs: number): Promise<Suspension>
   /** Ends the suspension. */
   release(): void
+  /**
+   * Sessions whose policy is `move` may run here for so long, unless they are suspended. It is said again and again: agents that this
+   * process does not end in time, since it is frozen or gone, are ended by the one that holds them.
+   */
+  renew(times: RunTimes): void
 }

@@ -21,6 +21,8 @@ export interface HeartbeatOptions {
   readonly runs?: FleetRuns
   /** The lease is held, in a new term. */
   readonly onHeld: (term: string) => void
+  /** The lease is held for longer than before. */
+  readonly onRenewed: () => void
   readonly onLost: () => void
   readonly onProblem: (problem: string) => void
 }
@@ -68,6 +70,11 @@ export class Heartbeat {
   /** The term of the lease; undefined when it is not held now. Compares the clocks at each question. */
   get term(): string | undefined {
     return this.#lease.term
+  }
+
+  /** How much of the lease is left, in milliseconds. */
+  get leftMs(): number {
+    return this.#lease.leftMs
   }
 
   /** Sends the first heartbeat. Another gateway with this name shows itself by its next one. @throws `host_name_in_use` */
@@ -166,7 +173,9 @@ export class Heartbeat {
     this.#lease.renew(term, sent)
     this.#expiry?.cancel()
     this.#expiry = this.#clock.after(this.#lease.leftMs, () => this.#expired())
-    if (isNew && this.#lease.term === term) this.#options.onHeld(term)
+    if (this.#lease.term !== term) return
+    if (isNew) this.#options.onHeld(term)
+    this.#options.onRenewed()
   }
 
   #expired(): void {

@@ -24,6 +24,8 @@ export interface HostDirectoryOptions extends FleetOptions {
 export interface HostListener {
   /** The lease is held, in a new term: what was believed before must be read again. */
   joined?(term: string): void
+  /** The lease is held for longer than before. */
+  renewed?(): void
   /** The lease is lost: another host may act for this one soon. */
   lost?(): void
   /** A host came, changed, was lost, came back or left. */
@@ -86,6 +88,7 @@ export class HostDirectory {
       copy: this.#copy,
       describe: options.describe,
       onHeld: (term) => this.#notify((listener) => listener.joined?.(term)),
+      onRenewed: () => this.#notify((listener) => listener.renewed?.()),
       onLost: () => this.#notify((listener) => listener.lost?.()),
       onProblem: options.onProblem,
       ...defined({ runs: options.runs }),
@@ -115,6 +118,11 @@ export class HostDirectory {
   /** The term of the lease of this host; undefined when it is not held now. Compares the clocks at each question. */
   get term(): string | undefined {
     return this.#heartbeat.term
+  }
+
+  /** How much of the lease of this host is left, in milliseconds. */
+  get leftMs(): number {
+    return this.#heartbeat.leftMs
   }
 
   /** All hosts that are known, by name; also those that were lost in the last day. */

@@ -1,4 +1,5 @@
 import { AgentprotoError } from '@agentproto/contracts'
+import type { RunTimes } from '@agentproto/contracts/agent'
 
 /**
  * The three moments of a host that is silent, each counted from its last heartbeat. The election of a new leader of a
@@ -15,6 +16,16 @@ export interface LeaseTimes {
   readonly abandonedMs: number
   /** The server forgets the heartbeat. Only cleans up: nothing is decided by the server's clock. */
   readonly forgottenMs: number
+}
+
+/**
+ * How long agents may run that this host would end when it loses its lease: a host that is frozen cannot, so that they are ended for
+ * it. It has half of the time for that itself, and nothing is left of them a quarter of it before others may act.
+ * @param leftMs Of the lease
+ */
+export function runTimes({ heldMs, abandonedMs }: LeaseTimes, leftMs: number): RunTimes {
+  const spareMs = abandonedMs - heldMs
+  return { forMs: leftMs + Math.floor(spareMs / 2), graceMs: Math.floor(spareMs / 4) }
 }
 
 const DEFAULT_LEASE_MS = 10_000

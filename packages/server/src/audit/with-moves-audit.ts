@@ -16,4 +16,5 @@ export const withMovesAudit = (moves: SessionMoves, log: AuditWriter): SessionMo
   settingsOf: (id) => moves.settingsOf(id),
   suspend: (why, withinMs) => moves.suspend(why, withinMs),
   release: () => moves.release(),
+  renew: (times) => moves.renew(times),
 })

@@ -1,16 +1,18 @@
 import { AgentprotoError, defined, type Session, type Timer } from '@agentproto/contracts'
-import type { LostSession, MovedSettings, SessionMoves, Suspension } from '@agentproto/contracts/agent'
+import type { LostSession, MovedSettings, RunTimes, SessionMoves, Suspension } from '@agentproto/contracts/agent'
 import type { Ending } from '../lifecycle/ending.js'
 import type { ChangeFeed } from '../change-feed.js'
 import type { RecordSaver } from '../record-saver.js'
 import type { UsageLedger } from '../usage/usage-ledger.js'
 import { type LostFacts, lostFacts } from './lost-facts.js'
+import type { RunGuard } from './run-guard.js'
 import { takeOver, type TakeOverHost } from './take-over.js'
 
 export interface MovesHost extends TakeOverHost {
   readonly saver: RecordSaver
   readonly feed: ChangeFeed
   readonly ledger: Pick<UsageLedger, 'forget'>
+  readonly guard: RunGuard
   /** Why it begins suspended. */
   readonly suspended?: string | undefined
 }
@@ -47,6 +49,7 @@ export class Moves implements SessionMoves {
     session.log.seal()
     try {
       await session.call('give-up', { to })
+      this.#host.guard.look()
     } finally {
       await saver.save(session)
     }
@@ -83,14 +86,18 @@ export class Moves implements SessionMoves {
   }
 
   async suspend(why: string, withinMs: number): Promise<Suspension> {
-    const { sessions, clock } = this.#host
+    const { sessions, clock, guard } = this.#host
     this.#suspended = why
     const stopping = sessions.live.filter(({ state }) => state.session.onHostLoss === 'move')
     const ending: Ending = { status: 'killed', stopReason: 'shutdown', failure: { kind: 'cancellation', summary: why } }
     const ended = new Set<string>()
     const ends = stopping.map((session) =>
       session.call('kill', { ending }).then(
-        () => ended.add(session.id),
+        () => {
+          ended.add(session.id)
+          // A process that it shared goes on with sessions that wait for their host.
+          guard.look()
+        },
         () => undefined,
       ),
     )
@@ -108,6 +115,10 @@ export class Moves implements SessionMoves {
 
   release(): void {
     this.#suspended = undefined
+  }
+
+  renew(times: RunTimes): void {
+    if (this.#suspended === undefined) this.#host.guard.renew(times)
   }
 
   /** @throws `host_unreachable` where a session that may be moved must not run here now */

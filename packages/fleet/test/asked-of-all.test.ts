@@ -1,3 +1,4 @@
+import type { RequestPage } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../session-registry/test/fixtures/manual-clock.ts'
 import { HostCalls } from '../src/calls/host-calls.ts'
@@ -5,7 +6,7 @@ import { askForList } from '../src/services/asked-of-all.ts'
 
 test('17.2 a list of all hosts does not wait for one that has just been lost, and names it', async () => {
   const clock = new ManualClock()
-  const page = { requests: [] }
+  const page: RequestPage = { requests: [] }
   const to = (host: string): HostCalls =>
     new HostCalls(host, {
       run: () => (host === 'b' ? new Promise(() => undefined) : Promise.resolve({ value: page })),

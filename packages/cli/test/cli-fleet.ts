@@ -24,7 +24,10 @@ export interface CliHost {
   stop(): Promise<void>
 }
 
-export async function startFleet(...hosts: readonly string[]): Promise<CliFleet> {
+export const startFleet = (...hosts: readonly string[]): Promise<CliFleet> => startFleetWith(LEASE_MS, ...hosts)
+
+/** @param leaseMs Of each host */
+export async function startFleetWith(leaseMs: number, ...hosts: readonly string[]): Promise<CliFleet> {
   const nats = await startNats()
   const key = joinPath(folder('key'), 'fleet.key')
   writeFileSync(key, randomBytes(32).toString('base64url'), { mode: 0o600 })
@@ -32,7 +35,7 @@ export async function startFleet(...hosts: readonly string[]): Promise<CliFleet>
   const join = async (host: string): Promise<CliHost> => {
     const home = homes.get(host) ?? folder(host)
     homes.set(host, home)
-    const cluster = { servers: [nats.url], key, host, leaseMs: LEASE_MS }
+    const cluster = { servers: [nats.url], key, host, leaseMs }
     writeFileSync(joinPath(home, 'config.json'), JSON.stringify({ keeper: false, cluster }), { mode: 0o600 })
     const gateway = await serve(home)
     const end = (signal: 'SIGKILL' | 'SIGTERM') => async (): Promise<void> => {

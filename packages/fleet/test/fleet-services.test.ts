@@ -149,7 +149,14 @@ const ACTS: Readonly<Record<string, Acts>> = {
   kill: ({ sessions }, id) => sessions.kill(id, OWNER, 'user_canceled'),
   'kill again': ({ sessions }, id) => sessions.kill(id, OWNER),
   'prompt of an ended one': ({ sessions }, id) => sessions.prompt(id, { prompt: 'x' }, OWNER),
-  prune: async ({ archive }) => (await archive.prune({ olderThanMs: 0, dryRun: true }, OWNER)).pruned.length,
+  prune: async ({ sessions, archive }, id) => {
+    const { killedAt, endedAt, lastActiveAt } = await sessions.get(id)
+    // One that has ended in this millisecond is not older than 0 ms.
+    await expect
+      .poll(() => Date.now(), { interval: 1 })
+      .toBeGreaterThan(Date.parse(killedAt ?? endedAt ?? lastActiveAt))
+    return (await archive.prune({ olderThanMs: 0, dryRun: true }, OWNER)).pruned.length
+  },
   forget: ({ sessions }, id) => sessions.forget(id, OWNER),
   'forget again': async ({ sessions }, id) => {
     const { code } = await sessions.forget(id, OWNER).then(

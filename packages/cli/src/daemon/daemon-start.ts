@@ -38,18 +38,26 @@ async function startOrFind(context: CliContext, home: HomeLayout, args: readonly
     for (const end = Date.now() + START_MS; Date.now() < end; await delay(POLL_MS)) {
       const record = await answeringGateway(home)
       if (record !== undefined) return record
+      if (await isStarting(home)) continue
       unlock ??= await lockStart(home)
       if (unlock !== undefined) child ??= launch(context, home, args)
       if (child?.hasEnded() !== true) continue
       // When another gateway was quicker in spite of the lock, this one was refused.
       const other = await answeringGateway(home)
       if (other !== undefined) return other
+      if (await isStarting(home)) continue
       throw didNotStart(home, child.lastLogLine())
     }
   } finally {
     await unlock?.()
   }
   throw didNotStart(home, `it did not answer within ${START_MS / 1_000} s`)
+}
+
+/** Whether a gateway has the home and does not listen yet: before, it joins its fleet. One that listened before is not waited for. */
+async function isStarting(home: HomeLayout): Promise<boolean> {
+  const owner = await daemonProcess(home)
+  return owner !== undefined && (await readDaemon(home))?.pid !== owner.pid
 }
 
 /**

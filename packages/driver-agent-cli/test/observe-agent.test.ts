@@ -1,4 +1,6 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,20 +11,22 @@ import type { AgentCliDocument } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { observedAgentSchema } from '@agentproto/contracts/wire'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { needs } from '../../../tooling/needs.ts'
 import { processesMarked } from '../../../tooling/process-table.ts'
 
 const fixture = fileURLToPath(new URL('fixtures/observed.mjs', import.meta.url))
 
+const host: AgentHost = {
+  env: { ...process.env, OBSERVED_API_KEY: 'a key of the user', OBSERVED_OTHER: 'x', HOME: '/home/user' },
+  home: '/no/such/home',
+  executables: { observed: fixture },
+}
+const limits = { handshakeMs: 20_000, openMs: 5_000, requestMs: 1_000, stdinGraceMs: 2_000, termGraceMs: 500 }
+
 /** Observes the fixture agent; afterwards nothing of it may be there. */
 async function observe(words: readonly string[], more: Partial<Parameters<typeof observeAgent>[0]> = {}) {
-  const host: AgentHost = {
-    env: { ...process.env, OBSERVED_API_KEY: 'a key of the user', HOME: '/home/user' },
-    home: '/no/such/home',
-    executables: { observed: fixture },
-  }
   const temporary = folder()
   vi.stubEnv('TMPDIR', temporary)
-  const limits = { handshakeMs: 20_000, openMs: 5_000, requestMs: 1_000, stdinGraceMs: 2_000, termGraceMs: 500 }
   const { signal } = new AbortController()
   try {
     return await observeAgent({ adapter: adapterOf(words), host, limits, signal, ...more })
@@ -42,7 +46,7 @@ function adapterOf(words: readonly string[], more: Partial<AgentCliDocument> = {
     bin_args: words,
     install: [{ method: 'npm', package: 'observed' }],
     version_check: { cmd: 'observed --version', parse: String.raw`(\d+\.\d+\.\d+)`, range: '*' },
-    sandbox: { provider: 'local', env: { passthrough: ['OBSERVED_API_KEY'] } },
+    sandbox: { provider: 'local', env: { passthrough: ['OBSERVED_API_KEY'], set: { OBSERVED_SET: 'yes' } } },
     protocol: 'acp',
     acp: './ACP.md',
     ...more,
@@ -173,4 +177,48 @@ test('18.3 an observation that is cancelled leaves nothing, whatever the agent a
     setTimeout(() => abort.abort(), 150)
     await expect(observing).rejects.toMatchObject({ code: 'cancelled' })
   }
+})
+
+test('18.3 it gets what the manifest sets, a home and a temporary folder of its own, and no key of the user', async () => {
+  const { agentName = '' } = await observe(['environment'])
+  expect(JSON.parse(agentName)).toEqual({ set: 'yes', own: true, key: null, other: null, outside: false })
+})
+
+test('18.3 what a host left that was killed is ended and removed by the next observation', async () => {
+  const temporary = folder()
+  vi.stubEnv('TMPDIR', temporary)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const left = join(temporary, 'agentproto-observe-killed')
+  const fresh = join(temporary, 'agentproto-observe-fresh')
+  const another = join(temporary, 'another')
+  for (const path of [left, fresh, another]) mkdirSync(path)
+  const hourAgo = Date.now() - 3_600_000
+  for (const path of [left, another]) utimesSync(path, hourAgo / 1_000, hourAgo / 1_000)
+  const sleeper = (time: number) => {
+    const env = { ...process.env, AGENTPROTO_SESSION_ID: `observe_${time.toString(36)}_x` }
+    const child = spawn('sleep', ['300'], { env, stdio: 'ignore' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    return child
+  }
+  const [old, young] = [sleeper(hourAgo), sleeper(Date.now())]
+  const ended = once(old, 'exit')
+  await observeAgent({ adapter: adapterOf(['open']), host, limits, signal: new AbortController().signal })
+  expect(await ended).toEqual([null, 'SIGTERM'])
+  expect([young.exitCode, young.signalCode]).toEqual([null, null])
+  expect(readdirSync(temporary).toSorted()).toEqual(['agentproto-observe-fresh', 'another'])
+})
+
+test('18.3 an agent that a sandbox confines is measured in it', needs('bwrap'), async () => {
+  const sandbox = {
+    provider: 'local',
+    mounts: [{ source: 'workspace', at: '/workspace', mode: 'read-write' }],
+  } as const
+  // Of another name than the temporary folder, which the sandbox replaces.
+  const outside = folder()
+  const seen = async (more: Partial<AgentCliDocument>): Promise<unknown> => {
+    const { agentName = '' } = await observe([], { adapter: adapterOf(['environment', outside], more) })
+    return JSON.parse(agentName)
+  }
+  expect(await seen({})).toMatchObject({ own: true, outside: true })
+  expect(await seen({ sandbox })).toMatchObject({ own: true, outside: false })
 })

@@ -18,6 +18,7 @@ export const OBSERVATION_LIMITS: ArmLimits = { ...DEFAULT_ARM_LIMITS, stdinGrace
 
 /** What an agent may leave in its folders, and how many processes it may have. Some write 200 MB at their first start. */
 const MOST = { files: 200_000, bytes: 1 << 30, processes: 500 }
+type Most = typeof MOST
 /** How often that is looked at, in milliseconds. */
 const LOOK_MS = 250
 const LIST_MAX = 200
@@ -29,6 +30,8 @@ export interface ObserveLaunch {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly client: { readonly name: string; readonly version: string }
+  /** Default: what agents of this kind were seen to take, several times over. */
+  readonly most?: Most
 }
 
 /**
@@ -37,7 +40,7 @@ export interface ObserveLaunch {
  */
 export async function observeLaunch(options: ObserveLaunch): Promise<AgentObservation> {
   const { connectAcp } = await import('@agentproto/acp')
-  const { launch, scratch, limits, clock, client } = options
+  const { launch, scratch, limits, clock, client, most = MOST } = options
   const bounds = new Bounds(options)
   const at = clock.now()
   try {
@@ -55,7 +58,7 @@ export async function observeLaunch(options: ObserveLaunch): Promise<AgentObserv
       ...answersOf(connection),
       ...opened,
       ...measured,
-      leaves: { processes: outlived, ...(await folderSize(scratch.path, MOST)) },
+      leaves: { processes: outlived, ...(await folderSize(scratch.path, most)) },
     }
   } catch (thrown) {
     throw bounds.reason(thrown)
@@ -73,10 +76,12 @@ class Bounds {
   readonly #looking: Promise<void>
   readonly #clock: Clock
   readonly #scratch: ScratchFolder
+  readonly #most: Most
 
-  constructor({ clock, scratch, signal }: ObserveLaunch) {
+  constructor({ clock, scratch, signal, most = MOST }: ObserveLaunch) {
     this.#clock = clock
     this.#scratch = scratch
+    this.#most = most
     this.watch = new AgentWatch(clock, () => this.#exceed('it wrote more than 16 MiB or 20,000 lines to its pipes'))
     this.signal = AbortSignal.any([signal, this.#exceeded.signal])
     this.#looking = this.#look()
@@ -102,15 +107,16 @@ class Bounds {
 
   async #look(): Promise<void> {
     const { signal } = this.#done
+    const most = this.#most
     for (;;) {
       await pause(this.#clock, LOOK_MS, signal)
       if (signal.aborted || this.#exceeded.signal.aborted) return
       // Also records what detaches itself, while its parent still runs.
       const processes = this.watch.process?.snapshot() ?? []
-      if (processes.length > MOST.processes) this.#exceed(`it started more than ${MOST.processes} processes`)
-      const { files, bytes } = await folderSize(this.#scratch.path, MOST)
-      if (files > MOST.files) this.#exceed(`it wrote more than ${MOST.files} files`)
-      if (bytes > MOST.bytes) this.#exceed('it wrote more than 1 GiB')
+      if (processes.length > most.processes) this.#exceed(`it started more than ${most.processes} processes`)
+      const { files, bytes } = await folderSize(this.#scratch.path, most)
+      if (files > most.files) this.#exceed(`it wrote more than ${most.files} files`)
+      if (bytes > most.bytes) this.#exceed(`it wrote more than ${most.bytes >> 20} MiB`)
     }
   }
 

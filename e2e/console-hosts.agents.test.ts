@@ -208,7 +208,7 @@ test(
     await dialog.getByRole('combobox', { name: 'Workspace' }).selectOption('only-two')
     await field.selectOption('one')
     await press(dialog)
-    await dialog.locator('#placement-problem').getByText('one lacks the workspace only-two').last().waitFor()
+    await dialog.locator('#placement-problem').getByText('one: the workspace only-two').waitFor()
     expect(await field.getAttribute('aria-invalid')).toBe('true')
 
     await dialog.getByRole('combobox', { name: 'Workspace' }).selectOption('shop')

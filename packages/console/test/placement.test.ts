@@ -78,7 +78,9 @@ test('17.8 the workspaces that are offered are those of the chosen host, with fo
 test('17.8 a placement says how many hosts it means, and whether they are heard from', () => {
   expect(placementText('tower', HOSTS)).toBe('0 live sessions, 4 free places')
   expect(placementText('server', HOSTS)).toContain('Not heard from since')
-  expect(placementText('gpu=yes', HOSTS)).toContain('1 of 2 hosts can be reached')
+  expect(placementText('gpu=yes', HOSTS)).toBe('It runs on tower.')
+  expect(placementText('any', HOSTS)).toContain('The one of 2 hosts')
+  expect(placementText('any', HOSTS.slice(2))).toBe('None of these hosts is heard from.')
   expect([placementText('gone', HOSTS), placementText('gpu=maybe', HOSTS)]).toEqual([
     'No host has this name.',
     'No host has this label.',

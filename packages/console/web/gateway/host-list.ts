@@ -5,6 +5,8 @@ import { networkChange, pause } from './network.js'
 
 /** How often hosts are read while a place shows them, in milliseconds: their heartbeats are seconds apart. */
 const SHOWN_MS = 1_000
+/** The answer of a large fleet, or over a slow network, takes long: most of the time is left for the rest of the page. */
+const TIMES_ITS_DURATION = 10
 /** How often otherwise: a gateway can join a fleet at any time. */
 const OTHERWISE_MS = 30_000
 /** An answer that takes longer is not waited for, in milliseconds: its connection may be dead. */
@@ -24,6 +26,8 @@ export class HostList {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOpen = false
   #isReading = false
+  /** How long the last read took. */
+  #tookMs = 0
   #readAgain = false
 
   constructor(ask: () => Promise<readonly Host[]>) {
@@ -63,6 +67,7 @@ export class HostList {
 
   async #readOnce(): Promise<void> {
     const done = new AbortController()
+    const beganAt = performance.now()
     try {
       const late = pause(ANSWER_MS, AbortSignal.any([networkChange(), done.signal])).then(() => undefined)
       const hosts = await Promise.race([this.#ask(), late])
@@ -73,15 +78,17 @@ export class HostList {
       if (this.#isOpen) this.problem.value = messageOf(thrown)
     } finally {
       done.abort()
+      this.#tookMs = performance.now() - beganAt
     }
   }
 
   #plan(): void {
     clearTimeout(this.#timer)
     if (!this.#isOpen) return
+    const shownMs = Math.min(OTHERWISE_MS, Math.max(SHOWN_MS, this.#tookMs * TIMES_ITS_DURATION))
     this.#timer = setTimeout(
       () => (document.hidden ? this.#plan() : void this.read()),
-      this.#watchers > 0 ? SHOWN_MS : OTHERWISE_MS,
+      this.#watchers > 0 ? shownMs : OTHERWISE_MS,
     )
   }
 }

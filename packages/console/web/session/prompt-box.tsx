@@ -40,6 +40,12 @@ export function PromptBox(props: PromptBoxProps) {
         draft.send('queue')
       }}
     >
+      {isOff ? (
+        <p id="prompt-off" class="off">
+          Nothing can be sent while its host <Outside text={props.session.hostId} /> is not heard from. What you have
+          written stays.
+        </p>
+      ) : null}
       <CommandList commands={commands} choose={choose} />
       <textarea
         aria-label="Prompt"
@@ -65,12 +71,6 @@ export function PromptBox(props: PromptBoxProps) {
         ) : null}
       </div>
       <p role="alert">{draft.problem}</p>
-      {isOff ? (
-        <p id="prompt-off" class="off">
-          Nothing can be sent while its host <Outside text={props.session.hostId} /> is not heard from. What you have
-          written stays.
-        </p>
-      ) : null}
     </form>
   )
 }

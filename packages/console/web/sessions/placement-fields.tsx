@@ -3,7 +3,7 @@ import type { Host } from '@agentproto/contracts/wire'
 import { Outside } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
 import { shown } from '../parts/shown-text.js'
-import { type Lack, labelsOf, type Placement, placementText, type RefusedPlacement } from './placement.js'
+import { labelsOf, type Placement, placementText, type RefusedPlacement } from './placement.js'
 
 interface PlacementFieldProps {
   readonly hosts: readonly Host[]
@@ -48,27 +48,31 @@ export function PlacementField({ hosts, on, onChange, refused }: PlacementFieldP
         {placementText(on, hosts)}
       </small>
       <div id="placement-problem">
-        <Problem text={refused?.problem ?? ''} />
-        <Lacks lacks={refused?.lacks ?? []} />
+        <Refusal refused={refused} />
       </div>
     </div>
   )
 }
 
-/** More hosts than this are not read. No links: they would leave the form. */
+/** More hosts than this are not read. */
 const SHOWN = 20
 
-function Lacks({ lacks }: { readonly lacks: readonly Lack[] }) {
-  if (lacks.length === 0) return null
+/** What each host lacks, where the gateway said it; else its words. No links: they would leave the form. */
+function Refusal({ refused }: Pick<PlacementFieldProps, 'refused'>) {
+  const { problem = '', lacks = [] } = refused ?? {}
+  if (lacks.length === 0) return <Problem text={problem} />
   return (
-    <ul class="lacks">
-      {lacks.slice(0, SHOWN).map(({ host, lacks: words }) => (
-        <li key={host}>
-          <Outside text={host} /> lacks <Outside text={words.join(', ')} />
-        </li>
-      ))}
-      {lacks.length <= SHOWN ? null : <li>and {lacks.length - SHOWN} more hosts</li>}
-    </ul>
+    <div class="problem" role="alert">
+      {lacks.length === 1 ? 'The host cannot take the session.' : 'No host can take the session.'} What is missing:
+      <ul class="lacks">
+        {lacks.slice(0, SHOWN).map(({ host, lacks: words }) => (
+          <li key={host}>
+            <Outside text={host} />: <Outside text={words.join(', ')} />
+          </li>
+        ))}
+        {lacks.length <= SHOWN ? null : <li>and {lacks.length - SHOWN} more hosts</li>}
+      </ul>
+    </div>
   )
 }
 

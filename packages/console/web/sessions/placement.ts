@@ -75,7 +75,10 @@ export function placementText(on: Placement, hosts: readonly Host[]): string {
   if (first === undefined) return on.includes('=') ? 'No host has this label.' : 'No host has this name.'
   if (on !== 'any' && !on.includes('=')) return hostText(first)
   const heard = candidates.filter(({ reachable }) => reachable)
-  return `${heard.length} of ${candidates.length} hosts can be reached; the one with the most free places takes it.`
+  if (heard.length === 0) return 'None of these hosts is heard from.'
+  return heard.length === 1
+    ? `It runs on ${heard[0]?.name ?? ''}.`
+    : `The one of ${heard.length} hosts that has the agent, the workspace and the most free places takes it.`
 }
 
 const hostText = ({ reachable, liveSessions, freeSessions, lastSeen }: Host): string =>

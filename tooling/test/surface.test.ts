@@ -160,25 +160,14 @@ test('what each package exports', () => {
       KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession MAX_FACTS_BYTES
       MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn MovedSettings NOW
       ObservedAgent OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
-<<<<<<< HEAD
       PruneRequest PruneResult REGISTRY_WAYS RegistryWay RepositoryAccess RepositoryFolders RewindRequest
-      RewindResult RuleStore RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus
-      SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts SharedLog
-      SharedSession SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept
-      StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets
+      RewindResult RuleStore RunTimes RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace
+      SecretStatus SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts
+      SharedLog SharedSession SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize
+      StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets
       StreamPlace Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus
       Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf
       sharedFactsText transcriptPreamble turnKeyOf
-=======
-      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
-      RunTimes RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace SecretStatus SessionMoves
-      SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts SharedLog SharedSession
-      SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredKept StoredLog
-      StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets StreamPlace
-      Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus Worktrees homeFrom
-      homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf sharedFactsText
-      transcriptPreamble turnKeyOf
->>>>>>> e5d5445c (fleet, keeper: agents of sessions that may move end in time also where their gateway is frozen or gone)
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -218,7 +207,7 @@ test('what each package exports', () => {
       ProblemCode SANDBOX_PROVIDERS SCHEMA_FILES SandboxProfile SchemaFile SecretDeclaration
       SecretsManifest SetupStep TemplateOptions answersOf compileLaunch configSchema declaredVariables
       fillTemplate formatProblem isAdapterId isSecretVariable manifestTemplate observedBlock
-      observedMembers parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
+      observedMembers ownModes parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion GivenText LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       checkManifestText findManifests findVersion readAgentCli readSchema schemaPath

@@ -7,6 +7,7 @@ import {
   isSecretVariable,
   manifestTemplate,
   observedBlock,
+  ownModes,
   parseAcp,
   parseAgentCli,
 } from '@agentproto/manifest'
@@ -70,6 +71,7 @@ function agentCli(entry: RegistryEntry, distribution: Distribution, options: Man
   const { slug = entry.id } = options
   const { bin, install, requires, hints } = installParts(distribution, options)
   const answers = answersIn(options)
+  const { entries, session_modes } = ownModes(answers?.modes ?? [])
   const document = {
     name: slug,
     id: slug,
@@ -88,7 +90,15 @@ function agentCli(entry: RegistryEntry, distribution: Distribution, options: Man
     acp: './ACP.md',
     ...(answers?.loadSession === true ? { session: { mode: 'resumable' } } : {}),
     capabilities: capabilitiesOf(answers),
-    metadata: { agentproto: { ...hints, ...metadataOf(entry, distribution, options) } },
+    // Its models are only in what was measured: a list of those that are allowed would leave out what a login adds.
+    ...(entries.length === 0 ? {} : { modes: entries }),
+    metadata: {
+      agentproto: {
+        ...hints,
+        ...(entries.length === 0 ? {} : { session_modes }),
+        ...metadataOf(entry, distribution, options),
+      },
+    },
   }
   return `---\n${yaml(document)}---\n\n# ${name}\n\n${bodyOf(entry, options).join('\n\n')}\n`
 }

@@ -163,6 +163,22 @@ test('18.3 after a handshake the capabilities are those that the agent named, an
   expect(JSON.stringify(manifest.metadata['agentproto'])).not.toContain('Everything but the form')
 })
 
+test('18.3 modes that the agent named can be chosen, and no text of it makes the manifest invalid', async () => {
+  const key = 'sk-0123456789abcdefghijABCDEFGHIJ0123456789'
+  const modes = [
+    { id: 'Plan mode', name: '' },
+    { id: '***', name: 'Left out' },
+    { id: 'auto', name: 'Auto', description: `---\n{{x}} ${key}` },
+  ]
+  const session = { refused: { code: 'auth_required', message: `Invalid key ${key}: --- {a: b} *x` } } as const
+  const noise = { lines: 1, first: 'export API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345' }
+  const observed = { ...OBSERVED, modes, session, agentName: '', stdoutNoise: noise }
+  const adapter = await adapterOf(sampleEntry('auggie'), { observed })
+  expect(adapter.manifest.modes.map(({ id }) => id)).toEqual(['plan-mode', 'auto'])
+  expect(hintsOf(adapter)).toMatchObject({ session_modes: { 'plan-mode': 'Plan mode', auto: 'auto' } })
+  expect(adapter.warnings).toEqual([])
+})
+
 test('18.3 an agent that opened no session, and one whose handshake failed, say so in unverified', async () => {
   const refused = { refused: { code: 'auth_required', agentCode: -32000, message: 'Log in' } } as const
   const closed = await adapterOf(sampleEntry('auggie'), { observed: { ...OBSERVED, session: refused } })

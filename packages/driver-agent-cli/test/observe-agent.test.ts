@@ -96,7 +96,7 @@ test('18.3 what an agent offers, how it ends and what it leaves is measured', as
 test('18.3 an agent that refuses a session says why, with its own code, and on one line', async () => {
   const refused = await observe(['refuse'])
   expect(refused.session).toEqual({
-    refused: { code: 'auth_required', agentCode: -32000, message: expect.stringMatching(/^Log in first \[2J/) },
+    refused: { code: 'auth_required', agentCode: -32000, message: 'Log in first [2J.' },
   })
   expect([refused.modes, refused.logins.length, refused.capabilities.load]).toEqual([[], 2, true])
   const broken = await observe(['broken'])

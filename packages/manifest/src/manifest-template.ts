@@ -2,13 +2,14 @@ import { defined } from '@agentproto/contracts'
 import validVersion from 'semver/functions/valid.js'
 import { stringify } from 'yaml'
 import type { AcpAgentCapabilities } from './acp-profile.js'
+import { isPlain, oneLine, type OwnMode, ownModes } from './own-modes.js'
 import { schemas } from './schemas.js'
 
 /** What an agent answered of itself, as far as a manifest has a place for it. */
 export interface AgentAnswers extends AcpAgentCapabilities {
   readonly name?: string
   readonly version?: string
-  readonly modes: readonly { readonly id: string; readonly name: string; readonly description?: string }[]
+  readonly modes: readonly OwnMode[]
   readonly models: readonly string[]
   readonly defaultModel?: string
   readonly logins: readonly { readonly id: string; readonly name: string; readonly needsTerminal: boolean }[]
@@ -66,16 +67,8 @@ function agentCli({ id, protocol, command: [bin, ...binArgs] = [id], answers }: 
   ])
 }
 
-/** Ids that AIP-45 allows, each with the agent's own. */
 function discovered({ modes, models, defaultModel = '', version }: AgentAnswers): readonly string[] {
-  const own = new Map(
-    modes
-      .filter(({ id }) => isPlain(id))
-      .map(({ id, name, description }) => [slugOf(id), { id, text: description ?? name }]),
-  )
-  own.delete('')
-  const entries = [...own].map(([id, { text }]) => ({ id, description: oneLine(text) }))
-  const session_modes = Object.fromEntries([...own].map(([slug, { id }]) => [slug, id]))
+  const { entries, session_modes } = ownModes(modes)
   const allowed = models.filter(isPlain)
   const tested = version === undefined ? undefined : oneLine(version)
   return [
@@ -141,20 +134,3 @@ function loginLines(answers: AgentAnswers | undefined): readonly string[] {
 
 const page = (parts: readonly string[]): string => ['---', ...parts].join('\n').concat('\n')
 const yaml = (value: object): string => stringify(value, { lineWidth: 0 }).trimEnd()
-
-const slugOf = (id: string): string =>
-  id
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 64)
-
-/** Whether an id can be written as it is. Another one could not be sent back to the agent either. */
-const isPlain = (id: string): boolean => id !== '' && id === oneLine(id)
-
-/** An agent's text on one line, without control characters. */
-const oneLine = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
-    .trim()
-    .slice(0, 200)

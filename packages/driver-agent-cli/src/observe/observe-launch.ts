@@ -169,11 +169,13 @@ async function openSession(connection: AcpConnection, cwd: string): Promise<Open
   }
 }
 
+/** Without our hint: it would name a program of this observation. */
 function refusalOf({ code, message, parts }: AgentprotoError) {
   const agentCode = parts.data?.['agentCode']
+  const [said = ''] = parts.hint === undefined ? [message] : message.split(` ${parts.hint}`)
   return {
     code,
-    message: plainText(message),
+    message: plainText(said),
     ...(Number.isSafeInteger(agentCode) ? { agentCode: Number(agentCode) } : {}),
   }
 }

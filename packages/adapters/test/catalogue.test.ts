@@ -280,3 +280,22 @@ test.each(SLUGS)('12.C8 %s: npm installs the version that was tested', async (sl
   for (const each of pinned.filter((found) => found !== undefined))
     expect(findVersion({ parse: '(.*)', range: manifest.versionCheck.range }, each)).toMatchObject({ inRange: true })
 })
+
+test('18.4 agents that the registry of ACP agents has are known by their ids there, each once', async () => {
+  const ids = await Promise.all(SLUGS.map(async (slug) => [slug, (await hints(slug))['registry_id']] as const))
+  expect(Object.fromEntries(ids.filter(([, id]) => id !== undefined))).toEqual({
+    'claude-code': 'claude-acp',
+    cline: 'cline',
+    codex: 'codex-acp',
+    copilot: 'github-copilot-cli',
+    cursor: 'cursor',
+    'gemini-cli': 'gemini',
+    'goose-acp': 'goose',
+    hermes: 'hermes-agent',
+    kimi: 'kimi',
+    openclaw: 'openclaw',
+    opencode: 'opencode',
+    pi: 'pi-acp',
+    'qwen-code': 'qwen-code',
+  })
+})

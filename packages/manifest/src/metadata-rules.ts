@@ -24,6 +24,7 @@ export const METADATA_KEYS = [
   'usage',
   'doctor',
   'registry',
+  'registry_id',
   'observed',
   'install_scripts',
   'unpack',

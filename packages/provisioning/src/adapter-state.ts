@@ -1,6 +1,7 @@
-import { defined } from '@agentproto/contracts'
-import type { AdapterState } from '@agentproto/contracts/wire'
+import { asRecord, defined } from '@agentproto/contracts'
+import { type AdapterState, observedAgentSchema } from '@agentproto/contracts/wire'
 import { stat } from 'node:fs/promises'
+import { type AgentCliManifest, observedMembers } from '@agentproto/manifest'
 import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { type AgentRecord, agentVariables, secretStates } from './agent-record.js'
 import { loginOf } from './auth-state.js'
@@ -32,10 +33,20 @@ export async function adapterState(record: AgentRecord): Promise<AdapterState> {
       versionOk: check?.ok,
       checkedAt: check?.at,
       login,
+      loginHint: auth === 'unknown' ? loginHint(manifest) : undefined,
     }),
   }
   const next = nextStep(state)
   return { ...state, ready: next === undefined, ...defined({ next }) }
+}
+
+/** Its home was empty when it was asked: the user's may hold a login. */
+function loginHint({ metadata }: AgentCliManifest): string | undefined {
+  const { observed } = asRecord(asRecord(metadata)['agentproto'])
+  const seen = observedAgentSchema.safeParse(observedMembers(observed)).data
+  if (seen === undefined || 'failed' in seen || seen.session === 'opened') return undefined
+  const { code, message } = seen.session.refused
+  return code === 'auth_required' ? message : undefined
 }
 
 /** The last version check, if the file has not changed since. */

@@ -1,3 +1,4 @@
+import { parse } from 'node:path'
 import { AgentprotoError, asList, asRecord, asString, defined, parseJson } from '@agentproto/contracts'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { findExecutable } from '@agentproto/subprocess'
@@ -76,7 +77,9 @@ async function view({ name, host, signal }: NpmView, at: string, keys: readonly 
   const npm = await findExecutable('npm', { path: host.env['PATH'] ?? '', ...defined({ home: host.env['HOME'] }) })
   if (npm === undefined) throw new AgentprotoError('install_failed', 'There is no npm on PATH')
   const args = ['view', '--json', '--no-update-notifier', '--', `${name}${at}`, ...keys]
-  const end = await runTool({ file: npm, args, timeoutMs: NPM_MS, signal }, host)
+  // The home need not exist yet, and npm obeys an .npmrc of the folder that it is run in.
+  const cwd = parse(host.home).root
+  const end = await runTool({ file: npm, args, cwd, timeoutMs: NPM_MS, signal }, host)
   const facts = asRecord(parseJson(end.stdout))
   if (end.exitCode === 0 && !end.timedOut) return facts
   const why = asString(asRecord(facts['error'])['summary']) ?? end.stderr.trim()

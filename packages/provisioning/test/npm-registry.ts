@@ -7,16 +7,22 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { folder } from './test-host.ts'
 
+interface PackageOptions extends Readonly<Record<string, unknown>> {
+  readonly source?: (version: string) => string
+}
+
+const printing = (version: string): string => `#!/usr/bin/env node\nconsole.log('${version}')\n`
+
 /**
  * A registry on loopback with versions of one package, whose program prints its version. Ends with the test.
- * @param more further members of its package.json
+ * @param options further members of its package.json, and what its program is
  */
 export async function npmRegistry(
   name: string,
   versions: readonly string[],
-  more: object = {},
+  { source = printing, ...more }: PackageOptions = {},
 ): Promise<{ readonly url: string }> {
-  const packed = versions.map((version) => pack(name, version, more))
+  const packed = versions.map((version) => pack(name, version, { ...more, source }))
   const server = createServer((request, response) => {
     const { url: base } = address()
     const file = packed.find(({ version }) => request.url === `/${name}-${version}.tgz`)
@@ -38,11 +44,11 @@ export async function npmRegistry(
   return address()
 }
 
-function pack(name: string, version: string, more: object) {
+function pack(name: string, version: string, { source = printing, ...more }: PackageOptions) {
   const at = folder('package')
   const manifest = { name, version, bin: { [name]: 'main.js' }, ...more }
   writeFileSync(join(at, 'package.json'), JSON.stringify(manifest))
-  writeFileSync(join(at, 'main.js'), `#!/usr/bin/env node\nconsole.log('${version}')\n`)
+  writeFileSync(join(at, 'main.js'), source(version))
   execFileSync('npm', ['pack', '--silent'], { cwd: at })
   const file = readdirSync(at).find((each) => each.endsWith('.tgz')) ?? ''
   return { version, manifest, bytes: readFileSync(join(at, file)) }

@@ -1,11 +1,14 @@
 import type { AddedAgent } from '@agentproto/contracts/wire'
 import { paintFor, type CliContext } from '../cli-context.js'
+import { oneLine } from '../render/printable.js'
 
 /** What can be done with an agent that was added or updated. */
 export function addedNote(context: CliContext, { state }: AddedAgent): string {
   const paint = paintFor(context, context.stderr)
-  const { slug, version, ready, next } = state
+  const { slug, version, ready, next, loginHint } = state
   const agent = `${slug}${version === undefined ? '' : ` ${version}`}`
+  if (loginHint !== undefined)
+    return `${paint.yellow('!')} ${agent} is added, and needs a login. It said: ${oneLine(loginHint)}`
   return ready
     ? `${paint.green('✓')} ${agent} is ready. Try: agentproto run ${slug} --prompt "hello"`
     : `${paint.yellow('!')} ${agent} is added.${next === undefined ? '' : ` Next: ${next}`}`

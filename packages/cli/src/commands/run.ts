@@ -13,6 +13,7 @@ import {
   permissionsOption,
   toSeconds,
 } from '../command-definition.js'
+import { withOffer } from '../adapters/with-offer.js'
 import { withGateway } from '../in-process.js'
 import { startSteps, withNextStep } from '../next-steps.js'
 import { readInstructions, readPrompt } from '../prompt/prompt-text.js'
@@ -76,7 +77,9 @@ async function runOnce(
   const limits = new TurnLimits(timeout)
   try {
     return await withGateway(context, async (client) => {
-      const session = await withNextStep(startSteps(adapter), () => limits.race(() => client.sessions.start(request)))
+      const session = await withOffer(context, adapter, () =>
+        withNextStep(startSteps(adapter), () => limits.race(() => client.sessions.start(request))),
+      )
       for (const warning of session.warnings) warn(context, warning)
       const text = typeof prompt === 'string' ? prompt : '-'
       const detailsCommand = commandLine(['run', adapter, '--prompt', text, '--output', 'jsonl'])

@@ -177,6 +177,8 @@ export const adapterState = z.object({
   auth: z.enum(['not_needed', 'unknown', 'unauthed', 'authed']),
   /** The manifest's login command. */
   login: z.string().optional(),
+  /** What the agent said when it opened no session without a login; absent where its login is known. */
+  loginHint: z.string().optional(),
   /** The secrets that the manifest declares. */
   secrets: z.array(secret),
   ready: z.boolean().describe('Whether a session can be started, as far as this host knows'),

@@ -92,7 +92,12 @@ export class Trial {
   }
 
   #forward(event: ProvisionEvent): void {
-    if (event.type !== 'state') this.#options.emit(event)
+    if (event.type === 'state') return
+    const { home } = this.#options.host
+    // A person finds the agent where it is put at last.
+    if (event.type === 'phase' && event.detail?.startsWith(this.host.home) === true)
+      this.#options.emit({ ...event, detail: event.detail.replace(this.host.home, home) })
+    else this.#options.emit(event)
   }
 }
 

@@ -34,7 +34,7 @@ function details(summary: AdapterSummary, state: AdapterState, paint: Paint): st
       'setup',
       `${id} (${kind}): ${step === 'pending' ? paint.yellow(step) : step}`,
     ]),
-    ['login', LOGINS[state.auth]],
+    ['login', loginText(state)],
     ...state.secrets.map((secret) => ['secret', secretText(secret)]),
     ...(summary.observed === undefined ? [] : observedRows(summary.observed)),
     ...(summary.unverified ?? []).map((text) => ['unverified', text]),
@@ -65,6 +65,9 @@ function installation({ installed, executable = '', version, versionOk, method }
 function secretText({ slug, set, place, variables }: AdapterState['secrets'][number]): string {
   return `${slug}: ${set ? `set, ${place ?? ''}` : 'not set'}${variables.length === 0 ? '' : ` → ${variables.join(', ')}`}`
 }
+
+const loginText = ({ auth, loginHint }: AdapterState): string =>
+  loginHint === undefined ? LOGINS[auth] : `${LOGINS[auth]}; without one it said: ${oneLine(loginHint)}`
 
 const LOGINS: Readonly<Record<AdapterState['auth'], string>> = {
   not_needed: 'not needed',

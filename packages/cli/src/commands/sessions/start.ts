@@ -6,6 +6,7 @@ import type { CliCommand, CommandResult } from '../../cli-command.js'
 import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'
 import { addLimitOptions, limitsOf, type LimitOptions } from '../../budget-options.js'
 import { addAgentOptions, type AgentOptions, type JsonOption } from '../../command-definition.js'
+import { withOffer } from '../../adapters/with-offer.js'
 import { connect } from '../../daemon/connect.js'
 import { startSteps, withNextStep } from '../../next-steps.js'
 import { withProgress } from '../../progress.js'
@@ -63,8 +64,10 @@ async function start(context: CliContext, adapter: string, options: StartOptions
   // A folder of this machine means nothing on another host.
   const isPlaced = [cwd, workspaceSlug, on].some((given) => given !== undefined)
   const folder = isPlaced ? undefined : await startFolder(context, client)
-  const session = await withNextStep(startSteps(adapter), () =>
-    withProgress(context, `Starting ${adapter}`, () => client.sessions.start({ ...request, ...folder?.place })),
+  const session = await withOffer(context, adapter, () =>
+    withNextStep(startSteps(adapter), () =>
+      withProgress(context, `Starting ${adapter}`, () => client.sessions.start({ ...request, ...folder?.place })),
+    ),
   )
   if (folder !== undefined) warn(context, folder.note(session))
   for (const warning of session.warnings) warn(context, warning)

@@ -1,6 +1,7 @@
 import { systemClock } from '@agentproto/contracts'
+import type { AgentCaseId } from '@agentproto/contracts/agent'
 import { expect } from 'vitest'
-import type { AgentCaseId, CaseAgent, CasePrompts } from './cases/agent-case.js'
+import type { CaseAgent, CasePrompts } from './cases/agent-case.js'
 import { AGENT_CASES, runCase } from './cases/agent-cases.js'
 import { leftovers } from './leftovers.js'
 import { open, type Opened, testOf } from './opened.js'

@@ -1,4 +1,5 @@
 // What arms, adapters, stores and sandboxes implement. Every export is named here.
+export { AGENT_CASE_IDS, type AgentCaseId } from './agent/agent-case-ids.js'
 export type { AdoptAgent, AdoptAgentOptions, AdoptedAgent } from './agent/adopted-agent.js'
 export type {
   AgentEnd,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { fixtureAgentPath } from '@agentproto/arm-testing'
-import type { AgentCaseId, CasePrompts } from '@agentproto/arm-testing/cases'
-import type { AgentObservation } from '@agentproto/contracts/agent'
+import type { CasePrompts } from '@agentproto/arm-testing/cases'
+import type { AgentCaseId, AgentObservation } from '@agentproto/contracts/agent'
 import type { ProvisionHost } from '@agentproto/provisioning'
 import {
   finding,
@@ -81,7 +81,7 @@ test('the demo agent passes every check that needs a session', async () => {
   expect(findings.filter(({ verdict }) => verdict !== 'pass')).toEqual([])
   const { ok, passed, badge } = publishReport('demo 0.1.0', findings)
   expect({ ok, passed }).toEqual({ ok: true, passed: 14 })
-  expect(badge).toBe('**ACP publish-check:** ✓ 14 passed · demo 0.1.0')
+  expect(badge).toBe('**ACP publish-check:** ✓ 14 passed · tool 1.0.0')
 })
 
 describe('an agent that misbehaves fails the check that is about it', () => {
@@ -211,7 +211,7 @@ describe('what was measured', () => {
 
   test('an agent that does well passes', () => {
     expect(Object.values(verdicts({})).map(({ verdict }) => verdict)).toEqual(Array(5).fill('pass'))
-    expect(verdicts({})['handshake']).toMatchObject({ seen: 'version 1 after 12 ms: tool 1.0.0; offers load' })
+    expect(verdicts({})['handshake']).toMatchObject({ seen: 'tool 1.0.0, version 1 after 12 ms; offers load' })
   })
 
   test('noise on stdout, an end by a signal and processes that stay are failures', () => {

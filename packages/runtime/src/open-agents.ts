@@ -1,6 +1,8 @@
 import type { AdoptAgent, AgentSink, StartAgent, StartAgentOptions } from '@agentproto/contracts/agent'
 import type { Services, SessionService } from '@agentproto/contracts/wire'
 import { adoptAgent, launchAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import type { ProvisionHost } from '@agentproto/provisioning'
 import { hostAdapters, type LiveSessions, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { agentHost, type AgentParts } from './agent-host.js'
@@ -11,6 +13,10 @@ export interface Agents extends Pick<Services, 'workspaces' | 'adapters'> {
   readonly startAgent: StartAgent
   /** Absent where agents end with the gateway. */
   readonly adoptAgent?: AdoptAgent
+  /** The host as agents and installers see it. */
+  readonly host: ProvisionHost
+  /** The agent of an adapter, for an examination. @throws `adapter_not_found`, `manifest_invalid` */
+  readonly examined: (slug: string) => Promise<{ readonly adapter: LoadedAgentCli; readonly host: ProvisionHost }>
   /** The processes that several sessions share. */
   readonly sharedProcesses: Pick<SharedProcesses, 'begin' | 'holds'>
   /** Whether the owner trusts a folder, by its real path. */
@@ -44,6 +50,8 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
   return {
     workspaces: audit.wrap('workspaces', workspaces),
     adapters: audit.wrap('adapters', hostAdapters(catalog, host, { liveSessions, openRegistry })),
+    host,
+    examined: async (slug) => ({ adapter: await catalog.adapter(slug), host }),
     isTrusted: async (folder) => (await trust.list()).some(({ path }) => path === folder),
     sharedProcesses,
     watch: (service) => void (sessions = service),

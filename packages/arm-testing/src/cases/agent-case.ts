@@ -1,5 +1,5 @@
 import type { Clock, TurnEnd } from '@agentproto/contracts'
-import type { AgentSignal } from '@agentproto/contracts/agent'
+import type { AgentCaseId, AgentSignal } from '@agentproto/contracts/agent'
 import type { RecordingSink } from '../recording-sink.js'
 
 /** What an agent does in a session, checked in the same way by the tests of an arm and by a report to the agent's author. */
@@ -15,19 +15,6 @@ export interface AgentCase {
    */
   readonly run: (around: CaseAround) => Promise<string>
 }
-
-export const AGENT_CASE_IDS = [
-  'answer',
-  'stream',
-  'tool',
-  'permission',
-  'cancel',
-  'permission-cancel',
-  'load',
-  'end',
-  'end-in-turn',
-] as const
-export type AgentCaseId = (typeof AGENT_CASE_IDS)[number]
 
 /** An agent with an open session of its own. */
 export interface CaseAgent {

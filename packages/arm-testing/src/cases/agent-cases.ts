@@ -1,4 +1,5 @@
-import { type AgentCase, type AgentCaseId, type CaseAround, CaseFailure, CaseSkipped } from './agent-case.js'
+import type { AgentCaseId } from '@agentproto/contracts/agent'
+import { type AgentCase, type CaseAround, CaseFailure, CaseSkipped } from './agent-case.js'
 import { cancelCase, endCase, endInTurnCase } from './ending-cases.js'
 import { permissionCancelCase, permissionCase } from './permission-cases.js'
 import { answerCase, loadCase, streamCase, toolCase } from './turn-cases.js'

@@ -3,23 +3,18 @@ import { finding, type PublishFinding, type Verdict } from './publish-finding.js
 
 /** What the measured handshake of an agent says. */
 export const observationFindings = (observation: AgentObservation): readonly PublishFinding[] => [
-  finding('handshake', { verdict: 'pass', seen: handshakeText(observation) }),
+  finding('handshake', handshake(observation)),
   finding('stdout', stdout(observation)),
   finding('session', session(observation)),
   finding('exit', exit(observation)),
   finding('left', left(observation)),
 ]
 
-function handshakeText({
-  agentName,
-  agentVersion,
-  protocolVersion,
-  handshakeMs,
-  capabilities,
-}: AgentObservation): string {
-  const named = agentName === undefined ? '' : `: ${[agentName, agentVersion].filter(Boolean).join(' ')}`
+function handshake({ agentName, agentVersion, protocolVersion, handshakeMs, capabilities }: AgentObservation): Verdict {
+  const agent = agentName === undefined ? '' : [agentName, agentVersion].filter(Boolean).join(' ')
   const offers = Object.entries(capabilities).flatMap(([name, isOffered]) => (isOffered === true ? [name] : []))
-  return `version ${protocolVersion} after ${handshakeMs} ms${named}; offers ${offers.join(', ') || 'nothing'}`
+  const seen = `version ${protocolVersion} after ${handshakeMs} ms; offers ${offers.join(', ') || 'nothing'}`
+  return agent === '' ? { verdict: 'pass', seen } : { verdict: 'pass', seen: `${agent}, ${seen}`, agent }
 }
 
 function stdout({ stdoutNoise: { lines, first = '' } }: AgentObservation): Verdict {

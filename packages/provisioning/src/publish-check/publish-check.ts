@@ -1,9 +1,14 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AGENT_CASE_IDS, type AgentCaseId, type CasePrompts } from '@agentproto/arm-testing/cases'
+import type { CasePrompts } from '@agentproto/arm-testing/cases'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
-import type { ObservedAgent } from '@agentproto/contracts/agent'
+import {
+  AGENT_CASE_IDS,
+  type AgentCaseId,
+  type FailedObservation,
+  type ObservedAgent,
+} from '@agentproto/contracts/agent'
 import { observeAgent } from '@agentproto/driver-agent-cli'
 import { launchHints } from '@agentproto/driver-agent-cli/installation'
 import { eventStream } from '../event-stream.js'
@@ -30,7 +35,7 @@ const PROMPTS = {
 
 /**
  * Checks what an ACP agent does that its users rely on: the handshake, sessions, turns, requests and its end. A finding never throws; the
- * iteration throws only `cancelled`. Leaving the iteration ends what was started.
+ * iteration throws only `protocol_unsupported` and `cancelled`. Leaving the iteration ends what was started.
  */
 export const publishCheck = (check: PublishCheck): AsyncIterable<PublishFinding> =>
   eventStream<PublishFinding>(
@@ -49,22 +54,32 @@ type Report = (finding: PublishFinding) => void
 async function findings(check: PublishCheck & Examined, report: Report): Promise<void> {
   const observed = await measured(check)
   if (!('protocolVersion' in observed)) {
-    const { code, message } = observed.failed
-    report(finding('handshake', { verdict: 'fail', expected: 'an answer', seen: `${message} (${code})` }))
-    for (const id of PUBLISH_CHECKS.slice(PUBLISH_CHECKS.indexOf('handshake') + 1))
-      report(finding(id, { verdict: 'skipped', reason: 'it did not answer initialize' }))
+    for (const each of withoutHandshake(observed.failed)) report(each)
     return
   }
   for (const each of observationFindings(observed)) report(each)
   await sessionFindings(check, report)
 }
 
+/** What a failed handshake means for all checks. */
+function withoutHandshake({ code, message }: FailedObservation['failed']): readonly PublishFinding[] {
+  const seen = `${message} (${code})`
+  const isMissing = code === 'agent_not_installed'
+  const failed = isMissing
+    ? finding('install', { verdict: 'fail', expected: 'an installed agent', seen })
+    : finding('handshake', { verdict: 'fail', expected: 'an answer', seen })
+  const reason = isMissing ? 'it is not installed' : 'it did not answer initialize'
+  const others = PUBLISH_CHECKS.slice(PUBLISH_CHECKS.indexOf(failed.id) + 1)
+  return [failed, ...others.map((id) => finding(id, { verdict: 'skipped', reason }))]
+}
+
+/** @throws `protocol_unsupported`, since there is nothing to check */
 async function measured({ adapter, host, observed, signal }: PublishCheck & Examined): Promise<ObservedAgent> {
   if (observed !== undefined) return observed
   try {
     return await observeAgent({ adapter, host, signal })
   } catch (thrown) {
-    if (signal.aborted || !isAgentprotoError(thrown)) throw thrown
+    if (signal.aborted || !isAgentprotoError(thrown) || thrown.code === 'protocol_unsupported') throw thrown
     return { at: new Date().toISOString(), failed: { code: thrown.code, message: thrown.message } }
   }
 }

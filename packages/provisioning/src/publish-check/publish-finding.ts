@@ -1,4 +1,4 @@
-import { AGENT_CASE_IDS } from '@agentproto/arm-testing/cases'
+import { AGENT_CASE_IDS } from '@agentproto/contracts/agent'
 
 /** What is checked of an agent before it is published, in the order of a report. */
 export const PUBLISH_CHECKS = [
@@ -22,7 +22,12 @@ interface Finding {
 
 /** The result of one check. */
 export type PublishFinding =
-  | (Finding & { readonly verdict: 'pass'; readonly seen: string })
+  | (Finding & {
+      readonly verdict: 'pass'
+      readonly seen: string
+      /** Name and version that the agent gives itself; of the handshake. */
+      readonly agent?: string
+    })
   | (Finding & {
       readonly verdict: 'fail'
       readonly expected: string
@@ -33,7 +38,7 @@ export type PublishFinding =
   | (Finding & { readonly verdict: 'skipped'; readonly reason: string })
 
 export type Verdict =
-  | { readonly verdict: 'pass'; readonly seen: string }
+  | { readonly verdict: 'pass'; readonly seen: string; readonly agent?: string }
   | { readonly verdict: 'fail'; readonly expected: string; readonly seen: string }
   | { readonly verdict: 'skipped'; readonly reason: string }
 
@@ -46,14 +51,14 @@ export function finding(id: PublishCheckId, verdict: Verdict): PublishFinding {
 const TEXTS: Readonly<Record<PublishCheckId, { readonly title: string; readonly advice: string }>> = {
   entry: { title: 'The entry is valid', advice: 'Correct the entry; its form is that of the registry’s schema' },
   platform: { title: 'It can be had for this machine', advice: 'Add a way for this platform: npx, uvx or a binary' },
-  install: { title: 'It installs', advice: 'Run the install command above by hand, with a home that is empty' },
+  install: { title: 'It installs', advice: 'Install it: agentproto adapters install, or by hand with an empty home' },
   handshake: {
     title: 'It answers initialize',
     advice: 'Answer `initialize` with protocolVersion 1 at once, before a login and without a network',
   },
   stdout: { title: 'Its stdout has nothing but messages', advice: 'Write banners, logs and progress to stderr' },
   session: {
-    title: 'A session opens, or its refusal names a login',
+    title: 'A session opens, or names a login',
     advice: 'Answer `session/new`; without a login with error -32000, and name the ways to log in in `authMethods`',
   },
   exit: {

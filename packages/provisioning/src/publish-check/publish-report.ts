@@ -21,10 +21,12 @@ export interface PublishReport {
 
 const LABEL = 'ACP publish-check'
 
-/** @param agent its name and version, for the badge */
-export function publishReport(agent: string, checks: readonly PublishFinding[]): PublishReport {
+/** @param name of an agent that gives itself none */
+export function publishReport(name: string, checks: readonly PublishFinding[]): PublishReport {
   const count = (verdict: PublishFinding['verdict']): number => checks.filter((each) => each.verdict === verdict).length
   const [passed, failed, skipped] = [count('pass'), count('fail'), count('skipped')]
+  const named = checks.find(({ id }) => id === 'handshake')
+  const agent = (named?.verdict === 'pass' ? named.agent : undefined) ?? name
   const ok = failed === 0 && passed > 0
   const message = [
     `${passed} passed`,

@@ -1,15 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import {
-  AGENT_CASE_IDS,
-  AGENT_CASES,
-  type AgentCaseId,
-  type CaseAgent,
-  type CasePrompts,
-  RecordingSink,
-  runCase,
-} from '@agentproto/arm-testing/cases'
+import { AGENT_CASES, type CaseAgent, type CasePrompts, RecordingSink, runCase } from '@agentproto/arm-testing/cases'
 import { type AgentRequest, isAgentprotoError, randomId, settlesWithin, systemClock } from '@agentproto/contracts'
-import type { SessionOrigin } from '@agentproto/contracts/agent'
+import { AGENT_CASE_IDS, type AgentCaseId, type SessionOrigin } from '@agentproto/contracts/agent'
 import { launchHints } from '@agentproto/driver-agent-cli/installation'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import { type Examined, startExamined } from '../start-examined.js'

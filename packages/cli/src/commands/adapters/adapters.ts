@@ -26,4 +26,5 @@ export const children: CommandFiles = {
   install: () => import('./install.js'),
   setup: () => import('./setup.js'),
   login: () => import('./login.js'),
+  'publish-check': () => import('./publish-check.js'),
 }

@@ -10,7 +10,8 @@ import { temporaryFolder } from './support/temporary-folder.js'
 
 test(
   'OpenCode, with a model, passes the checks of publish-check',
-  needs('opencode'),
+  // OpenCode is started ten times.
+  { ...needs('opencode'), timeout: 600_000 },
   async () => {
     const mock = await startMockLlm()
     onTestFinished(() => mock.close())
@@ -28,5 +29,4 @@ test(
     expect(findings.filter(({ verdict }) => verdict !== 'pass')).toEqual([])
     expect(findings).toHaveLength(14)
   },
-  180_000,
 )

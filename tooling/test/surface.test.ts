@@ -219,9 +219,10 @@ test('what each package exports', () => {
     @agentproto/runtime
       ClusterOptions DEFAULT_PORT DescribeAgent ExaminedFleet FleetKey Gateway GatewayHooks GatewayOptions
       GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel LogOptions
-      NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt Question RequestAsked SpawnAttempt
-      Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents examineFleet fleetKey
-      openAdapters openAgentRegistry openTokens version
+      NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt PublishCheckId PublishFinding
+      PublishOptions PublishReport PublishTarget Question RequestAsked SpawnAttempt Terminal TlsOptions
+      WebhookOptions createGateway describeAgent endKeptAgents examineFleet fleetKey openAdapters
+      openAgentRegistry openPublishCheck openTokens publishReportOf version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
@@ -374,6 +375,7 @@ test('the commands of agentproto', async () => {
     agentproto adapters install [--force] [--latest] [--allow-unverified] [--json] [--no-start]
     agentproto adapters setup [--force] [--workspace <slug>] [--input <step=value>] [--json] [--no-start]
     agentproto adapters login [--force] [--json] [--no-start]
+    agentproto adapters publish-check [--prompt <text>] [--prompt-long <text>] [--prompt-permission <text>] [--prompt-tool <text>] [--user-home] [--only <checks...>] [--from <file>] [--allow-scripts] [--turn-limit <seconds>] [--json] [--no-start]
     agentproto manifest
     agentproto manifest init [--protocol <protocol>] [--user-home] [--from <command...>] [--json]
     agentproto manifest validate [--as <name>] [--format <format>] [--json]

@@ -26,7 +26,7 @@ test('sessions without a further word loads no subcommand', async () => {
 
 test('a group that is no command of its own loads its subcommands, for its help', async () => {
   expect(await loaded('adapters')).toEqual([
-    'adapters: list, show, search, add, outdated, update, remove, doctor, install, setup, login',
+    'adapters: list, show, search, add, outdated, update, remove, doctor, install, setup, login, publish-check',
   ])
 })
 

@@ -58,7 +58,7 @@ async function findings(check: PublishCheck & Examined, report: Report): Promise
     return
   }
   for (const each of observationFindings(observed)) report(each)
-  await sessionFindings(check, report)
+  await sessionFindings(check, observed.session !== 'opened', report)
 }
 
 /** What a failed handshake means for all checks. */
@@ -84,7 +84,7 @@ async function measured({ adapter, host, observed, signal }: PublishCheck & Exam
   }
 }
 
-async function sessionFindings(check: PublishCheck & Examined, report: Report): Promise<void> {
+async function sessionFindings(check: PublishCheck & Examined, wasRefused: boolean, report: Report): Promise<void> {
   const { adapter, prompts, limits = {}, only } = check
   const { prompt: answer, longPrompt: long } = launchHints(adapter.manifest)
   const cwd = await realpath(await mkdtemp(join(tmpdir(), 'agentproto-publish-check-')))
@@ -94,6 +94,7 @@ async function sessionFindings(check: PublishCheck & Examined, report: Report): 
       ...check,
       cwd,
       limits,
+      wasRefused,
       prompts: { ...own, ...prompts },
       only: only && AGENT_CASE_IDS.filter((each) => only.includes(each)),
     }))

@@ -51,7 +51,7 @@ export function finding(id: PublishCheckId, verdict: Verdict): PublishFinding {
 const TEXTS: Readonly<Record<PublishCheckId, { readonly title: string; readonly advice: string }>> = {
   entry: { title: 'The entry is valid', advice: 'Correct the entry; its form is that of the registry’s schema' },
   platform: { title: 'It can be had for this machine', advice: 'Add a way for this platform: npx, uvx or a binary' },
-  install: { title: 'It installs', advice: 'Install it: agentproto adapters install, or by hand with an empty home' },
+  install: { title: 'It installs', advice: 'Install it by hand, with an empty home, to see what fails' },
   handshake: {
     title: 'It answers initialize',
     advice: 'Answer `initialize` with protocolVersion 1 at once, before a login and without a network',

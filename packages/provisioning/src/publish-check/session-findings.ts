@@ -19,6 +19,8 @@ export interface SessionChecks extends Examined {
   readonly cwd: string
   readonly prompts: CasePrompts
   readonly limits: CaseLimitsOfReport
+  /** A session was refused without a login: that finding is there already. */
+  readonly wasRefused: boolean
   /** Default: all. */
   readonly only?: readonly AgentCaseId[] | undefined
 }
@@ -70,7 +72,7 @@ async function oneCase(id: AgentCaseId, checks: SessionChecks): Promise<CaseRun>
     const { code, message } = thrown
     const needsLogin = code === 'auth_required' || code === 'setup_required'
     const stops = needsLogin ? `it needs a login: ${message}` : `the agent did not start: ${message}`
-    if (needsLogin) return { verdict: { verdict: 'skipped', reason: stops }, stops }
+    if (needsLogin || checks.wasRefused) return { verdict: { verdict: 'skipped', reason: stops }, stops }
     return { verdict: { verdict: 'fail', expected: 'a start', seen: message }, stops }
   }
   try {

@@ -147,27 +147,27 @@ test('what each package exports', () => {
       permissionModeSchema promptRequestSchema promptSchema registryOriginSchema scopeOfRoute
       sessionSchema spawnAgentSchema toAgentAnswer visibleHosts visibleWorkspaces
     @agentproto/contracts/agent
-      Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
-      AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCliAdapter AgentCliCapabilities
-      AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCliKeep
-      AgentCliReattachOptions AgentCliReattached AgentEnd AgentGuard AgentKeeper AgentObservation
-      AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions ArmConnection ArmLimits
-      ArmSession AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore
-      ChangeTotals Checkpoint CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy
-      CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord ENDINGS Ending EventBatch EventQueue
-      EventRecord EventStore FailedObservation FetchBranch FetchedBranch FileChange FolderChanges
-      HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange KeptReason
-      KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession MAX_FACTS_BYTES
-      MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn MovedSettings NOW
-      ObservedAgent OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
-      PruneRequest PruneResult REGISTRY_WAYS RegistryWay RepositoryAccess RepositoryFolders RewindRequest
-      RewindResult RuleStore RunTimes RunningAgent RunningTurn SKIP_REASONS SecretKind SecretPlace
-      SecretStatus SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees SharedFacts
-      SharedLog SharedSession SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize
-      StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines StreamOffsets
-      StreamPlace Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation WorktreeStatus
-      Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts sessionKeyOf
-      sharedFactsText transcriptPreamble turnKeyOf
+      AGENT_CASE_IDS Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
+      AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCaseId AgentCliAdapter
+      AgentCliCapabilities AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo
+      AgentCliKeep AgentCliReattachOptions AgentCliReattached AgentEnd AgentGuard AgentKeeper
+      AgentObservation AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions
+      ArmConnection ArmLimits ArmSession AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList
+      ChangeStatus ChangeStore ChangeTotals Checkpoint CheckpointRequest CheckpointResult ConfigChange
+      ContinuationStrategy CopyRequest CreateWorktree DEFAULT_ARM_LIMITS DaemonRecord ENDINGS Ending
+      EventBatch EventQueue EventRecord EventStore FailedObservation FetchBranch FetchedBranch FileChange
+      FolderChanges HomeLayout KEPT_REASONS KEPT_STREAMS KeptAgent KeptFacts KeptLoss KeptPath KeptRange
+      KeptReason KeptStream LEFT_OUT_REASONS Launch LeftOut LeftOutReason LogCondition LostSession
+      MAX_FACTS_BYTES MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree MeteredTurn
+      MovedSettings NOW ObservedAgent OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol
+      ProtocolArm PruneRequest PruneResult REGISTRY_WAYS RegistryWay RepositoryAccess RepositoryFolders
+      RewindRequest RewindResult RuleStore RunTimes RunningAgent RunningTurn SKIP_REASONS SecretKind
+      SecretPlace SecretStatus SessionMoves SessionOrigin SessionReplay SessionStore SessionWorktrees
+      SharedFacts SharedLog SharedSession SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer
+      StoreSize StoredKept StoredLog StoredPrompt StoredSession StoredSpawn StoredWorktree StreamLines
+      StreamOffsets StreamPlace Suspension TranscriptTurn UsageMeter Worktree WorktreePreparation
+      WorktreeStatus Worktrees homeFrom homeLayout keptFactsText readKeptFacts readSharedFacts
+      sessionKeyOf sharedFactsText transcriptPreamble turnKeyOf
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

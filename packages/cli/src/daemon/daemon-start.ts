@@ -17,6 +17,8 @@ import { IN_BACKGROUND } from './serve-again.js'
 
 /** A cold machine with a slow disk needs seconds. */
 const START_MS = 60_000
+/** A gateway that joins its fleet listens after one lease. One of a program that embeds it may never listen. */
+const JOINING_MS = 20_000
 const POLL_MS = 25
 
 /**
@@ -35,18 +37,16 @@ async function startOrFind(context: CliContext, home: HomeLayout, args: readonly
   let unlock: (() => Promise<void>) | undefined
   let child: ReturnType<typeof launch> | undefined
   try {
-    for (const end = Date.now() + START_MS; Date.now() < end; await delay(POLL_MS)) {
+    const begun = Date.now()
+    for (const end = begun + START_MS; Date.now() < end; await delay(POLL_MS)) {
+      // Asked first: when another gateway was quicker in spite of the lock, this one was refused, and that one answers.
+      const hasEnded = child?.hasEnded() === true
       const record = await answeringGateway(home)
       if (record !== undefined) return record
-      if (await isStarting(home)) continue
+      if (Date.now() < begun + JOINING_MS && (await isStarting(home))) continue
+      if (hasEnded && child !== undefined) throw didNotStart(home, child.lastLogLine())
       unlock ??= await lockStart(home)
       if (unlock !== undefined) child ??= launch(context, home, args)
-      if (child?.hasEnded() !== true) continue
-      // When another gateway was quicker in spite of the lock, this one was refused.
-      const other = await answeringGateway(home)
-      if (other !== undefined) return other
-      if (await isStarting(home)) continue
-      throw didNotStart(home, child.lastLogLine())
     }
   } finally {
     await unlock?.()

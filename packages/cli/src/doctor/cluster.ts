@@ -1,20 +1,33 @@
+import type { Client } from '@agentproto/client'
 import { isAgentprotoError } from '@agentproto/contracts'
 import type { HomeLayout } from '@agentproto/contracts/agent'
 import type { CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { guardsAgents } from '../daemon/keeper-state.js'
+import { version } from '../version.js'
 import type { Finding } from './finding.js'
 import { clockText, joinedFleet, MAX_CLOCK_MS, natsText, NTP } from './joined-fleet.js'
 
 /** The fleet of the running gateway, also where only its command line names it; without one, the fleet that it could join. */
 export async function checkFleet(context: CliContext, home: HomeLayout): Promise<Finding> {
   if ((await daemonProcess(home)) === undefined && !context.env['AGENTPROTO_URL']) return checkCluster(home)
-  const client = await connect({ ...context, autoStart: false })
-  const joined = joinedFleet(await client.gateway(), await client.hosts())
-  if (joined !== undefined) return withKeeper(home, joined)
+  try {
+    return await ofGateway(await connect({ ...context, autoStart: false }), home)
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || thrown.code !== 'forbidden') throw thrown
+    return { verdict: 'skip', detail: 'the token does not allow to ask the gateway for it' }
+  }
+}
+
+async function ofGateway(client: Client, home: HomeLayout): Promise<Finding> {
+  const gateway = await client.gateway()
+  const joined = joinedFleet(gateway, await client.hosts())
+  if (joined !== undefined) return joined
   const configured = await examined(home)
   if (configured === undefined) return { verdict: 'ok', detail: 'the gateway belongs to no fleet' }
+  // An older gateway does not say what it knows.
+  if (gateway.version !== version()) return configured
   return {
     verdict: 'warn',
     detail: `${home.config} names a fleet, but the gateway was started without it (${configured.detail})`,

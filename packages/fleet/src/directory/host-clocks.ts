@@ -27,7 +27,9 @@ export class HostClocks {
     const samples = this.#samples.get(host) ?? []
     if (samples.length === 0 && this.#samples.size >= MAX_HOSTS) return
     this.#samples.set(host, [...samples, sentAt - storedAt].slice(-SAMPLES))
-    if (host !== this.#self) this.#report(host)
+    if (host === this.#self) this.#compare(host, this.ownAheadMs)
+    // A wrong clock of this host differs from all others: that is one problem, and not one for each of them.
+    else if (!this.#reported.has(this.#self)) this.#compare(host, this.aheadMs(host))
   }
 
   /** By how many milliseconds the clock of another host is ahead of that of this host; negative when it is behind. */
@@ -52,16 +54,20 @@ export class HostClocks {
     return samples.length < SAMPLES ? undefined : Math.max(...samples)
   }
 
-  /** Once, until they agree again. */
-  #report(host: string): void {
-    const aheadMs = this.aheadMs(host) ?? 0
+  /** Reports a difference once, until the clocks agree again. */
+  #compare(host: string, aheadMs = 0): void {
     if (Math.abs(aheadMs) <= MAX_DIFFERENCE_MS) return void this.#reported.delete(host)
     if (this.#reported.has(host)) return
     this.#reported.add(host)
+    if (host === this.#self) this.#report(aheadMs, 'this host', 'the NATS server')
+    else this.#report(aheadMs, `the host ${host}`, 'this host')
+  }
+
+  #report(aheadMs: number, which: string, other: string): void {
     const seconds = Math.round(Math.abs(aheadMs) / 1_000)
     this.#onProblem(
-      `The clock of the host ${host} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of this host. Set both by NTP: ` +
-        'calls between hosts are refused when their clocks differ by more than 30 s.',
+      `The clock of ${which} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of ${other}. Set both by NTP: calls ` +
+        'between hosts are refused when their clocks differ by more than 30 s.',
     )
   }
 }

@@ -29,6 +29,40 @@ test('a setup that needs a person reports what it needs, as JSON and as a stream
   expect(given.status).toBe(200)
 })
 
+test('18.1 adding and updating an agent answer with its adapter, or stream what happens', async () => {
+  const { call } = fakeGateway()
+  for (const path of ['/registry/agents/sample', '/adapters/demo/update']) {
+    const whole = await call('POST', path, {})
+    expect([whole.status, await whole.json()]).toMatchObject([200, { adapter: {}, state: { ready: true } }])
+    const streamed = await readMessages(await call('POST', path, {}, SSE))
+    expect(streamed.map(({ event }) => event)).toEqual(['plan', 'added'])
+  }
+})
+
+test('18.1 an agent that cannot be looked up has a status of its own, also as a stream', async () => {
+  const { call } = fakeGateway()
+  const refused = await call('POST', '/registry/agents/unknown', {}, SSE)
+  expect([refused.status, await refused.json()]).toMatchObject([404, { code: 'adapter_not_found' }])
+})
+
+test('18.2 a client that leaves while an agent is added cancels it', async () => {
+  let cancelled: AbortSignal | undefined
+  const { call } = fakeGateway({
+    adapters: {
+      ...fakeAdapters,
+      async *addAgent(_id, { signal }) {
+        cancelled = signal
+        yield { type: 'warning', message: 'it takes long' }
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+      },
+    },
+  })
+  const response = await call('POST', '/registry/agents/sample', {}, SSE)
+  expect(cancelled?.aborted).toBe(false)
+  await response.body?.cancel()
+  expect(cancelled?.aborted).toBe(true)
+})
+
 test('the doctor answers with a report, or streams its findings', async () => {
   const { call } = fakeGateway()
   expect(await (await call('POST', '/adapters/demo/doctor')).json()).toMatchObject({

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ledgerFile } from '../src/ledger.ts'
@@ -10,6 +10,8 @@ const TIMEOUT = { timeout: 120_000 }
 
 test('18.2 an agent is added by its id: installed, started once, and written as an adapter', TIMEOUT, async () => {
   const { adapters, host } = await registryWorld()
+  // What a killed process has left.
+  mkdirSync(join(host.home, 'agents/.new-sample-0badc0de/agents'), { recursive: true })
   const { events, error } = await follow(adapters.addAgent('sample', {}))
   expect(error).toBeUndefined()
   expect(events[0]).toMatchObject({ type: 'plan', plan: { package: 'sample-agent@1.0.0', way: 'npx', slug: 'sample' } })

@@ -1,12 +1,14 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '@agentproto/client'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import type { Daemon } from './support/daemon.js'
+import { killKeepers } from './support/end-keeper.js'
 import { type Fleet, startFleet } from './support/fleet.js'
 import { agentsIn } from './support/kept-agents.js'
+import { git } from './support/repository.js'
 import { newMark } from './support/marked-processes.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
@@ -46,6 +48,95 @@ test(
   },
 )
 
+test(
+  '17.6 the sessions of a host that is killed with all of its processes go on at another host, with the branches that a remote has',
+  { ...needs('nats-server', 'linux', 'git'), timeout: 180_000 },
+  async () => {
+    const mark = newMark()
+    const fleet = await startFleet({ keeper: true, leaseMs: LEASE_MS, env: mark.env })
+    const { owner, other, ownerHome } = fleet
+    const repository = await repositoryOfApp(fleet)
+    const cart = await inWorktree(owner, 'cart')
+    const local = await inWorktree(owner, 'local')
+    git(pathOf(cart), 'push', '-q', 'origin', 'cart')
+    await owner.client.sessions.prompt(cart.id, { prompt: 'hang!' })
+    for (const { id } of [cart, local])
+      await expect.poll(async () => (await other.client.sessions.get(id)).turnCount).toBeGreaterThan(0)
+
+    const here = (): readonly string[] => mark.living().filter((line) => isOf(line, ownerHome))
+    await killAll(owner, ownerHome, here)
+    for (const { id } of [cart, local])
+      await expect.poll(async () => (await other.client.sessions.get(id)).state, { timeout: 40_000 }).toBe('asleep')
+
+    const taken = await other.client.sessions.get(cart.id)
+    const without = await other.client.sessions.get(local.id)
+    expect(taken).toMatchObject({ hostId: 'two', movedFrom: 'one', worktree: { branch: 'cart', repository } })
+    expect(readFileSync(join(pathOf(taken), 'cart.txt'), 'utf8')).toBe('work\n')
+    expect(taken.warnings.join('\n')).toContain('Its branch cart was fetched from origin')
+    expect(without.warnings.join('\n')).toContain('No remote of the repository here has its branch local')
+    expect(existsSync(join(pathOf(without), 'local.txt'))).toBe(false)
+    for (const { id } of [cart, local]) {
+      await other.client.sessions.promptAndWait(id, { prompt: 'and now' })
+      expect(await other.client.sessions.get(id)).toMatchObject({ resumedHow: 'transcript', movedFrom: 'one' })
+    }
+
+    const again = await fleet.nextOwner()
+    for (const { id } of [cart, local]) {
+      await expect.poll(() => storedSession(ownerHome, id).movedTo, { timeout: 40_000 }).toBe('two')
+      expect(storedSession(ownerHome, id)).toMatchObject({ stopReason: 'moved' })
+      expect((await again.client.sessions.get(id)).hostId).toBe('two')
+      expect(agentsIn(here(), id)).toEqual([])
+    }
+  },
+)
+
+/** The workspace `app` of host `one` with a remote, and a clone of that as the one of host `two`. @returns the clone */
+async function repositoryOfApp({ owner, other }: Fleet): Promise<string> {
+  const [remote, mine, clone] = ['remote.git', 'one', 'two'].map((name) => join(temporaryFolder('app'), name))
+  if (remote === undefined || mine === undefined || clone === undefined) throw new Error('a folder is missing')
+  mkdirSync(mine)
+  git(mine, 'init', '-q', '-b', 'main')
+  git(mine, ...AS_ADA, 'commit', '-q', '--allow-empty', '-m', 'first')
+  git(mine, 'init', '-q', '--bare', '-b', 'main', remote)
+  git(mine, 'remote', 'add', 'origin', remote)
+  git(mine, 'push', '-q', 'origin', 'main')
+  git(mine, 'clone', '-q', remote, clone)
+  await owner.client.workspaces.add({ path: mine, slug: 'app' })
+  await other.client.workspaces.add({ path: clone, slug: 'app' })
+  return clone
+}
+
+const AS_ADA = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com']
+
+/** A session that may move, with one turn, and one commit on its branch. */
+async function inWorktree({ client }: Daemon, branch: string): Promise<Session> {
+  const place = { workspaceSlug: 'app', worktree: { branch } }
+  const session = await client.sessions.start({ adapter: 'demo', onHostLoss: 'move', ...place })
+  await client.sessions.promptAndWait(session.id, { prompt: 'hello' })
+  const path = pathOf(session)
+  writeFileSync(join(path, `${branch}.txt`), 'work\n')
+  git(path, 'add', '-A')
+  git(path, ...AS_ADA, 'commit', '-q', '-m', 'work')
+  return session
+}
+
+const pathOf = ({ worktree }: Session): string => worktree?.path ?? ''
+
+/** The gateway, its keeper and its agents, as a machine that loses its power. */
+async function killAll(gateway: Daemon, home: string, living: () => readonly string[]): Promise<void> {
+  const crashed = gateway.crash()
+  killKeepers(home)
+  await crashed
+  for (const line of living()) {
+    try {
+      process.kill(Number(line.split(' ', 1)[0]), 'SIGKILL')
+    } catch {
+      // It has ended with its pipes.
+    }
+  }
+  await expect.poll(living).toEqual([])
+}
+
 /** The workspace `app` of both hosts, each in a folder of its own. */
 async function folderOfApp({ owner, other }: Fleet): Promise<void> {
   for (const { client } of [owner, other]) {
@@ -74,7 +165,11 @@ const storedSession = (home: string, id: string): Session =>
   (JSON.parse(readFileSync(join(home, '.agentproto', 'sessions', id, 'meta.json'), 'utf8')) as { session: Session })
     .session
 
-const isOf = (line: string, home: string): boolean => {
-  const environment = readFileSync(`/proc/${line.split(' ', 1)[0]}/environ`, 'utf8')
-  return environment.includes(home)
+/** A process that has ended has no environment. */
+function isOf(line: string, home: string): boolean {
+  try {
+    return readFileSync(`/proc/${line.split(' ', 1)[0]}/environ`, 'utf8').includes(home)
+  } catch {
+    return false
+  }
 }

@@ -95,6 +95,24 @@ test('13.4 what cannot be created is refused with a reason, and leaves nothing',
   expect(git(repo, 'branch', '--list').split('\n')).toHaveLength(1)
 })
 
+test('13.4 what is planned is said before anything of it is there, and nothing is created where that fails', async () => {
+  const repo = await repository()
+  const plans: Worktree[] = []
+  const onPlanned = async (planned: Worktree): Promise<void> => {
+    plans.push(planned)
+    expect(existsSync(planned.path)).toBe(false)
+    expect(git(repo, 'branch', '--list', planned.branch)).toBe('')
+  }
+  const made = await worktree(repo, 'one', { onPlanned })
+  expect(plans).toEqual([made])
+  await expect(worktree(repo, 'one', { branch: 'other', onPlanned })).rejects.toMatchObject({ code: 'path_invalid' })
+  expect(plans).toEqual([made])
+  const refused = { onPlanned: () => Promise.reject(new Error('The disk is full')) }
+  await expect(worktree(repo, 'two', refused)).rejects.toThrow('The disk is full')
+  expect(existsSync(join(repo, '..', 'two'))).toBe(false)
+  expect(git(repo, 'branch', '--list', 'two')).toBe('')
+})
+
 test('13.4 a worktree whose files cannot be written is removed again', async () => {
   const repo = await repository()
   const blob = git(repo, 'rev-parse', 'HEAD:a.txt')

@@ -1,6 +1,7 @@
 import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
 import type { AgentProcessInfo, ConfigChange, McpServer } from './agent/agent.js'
 import type { StoredWorktree } from './agent/session-worktrees.js'
+import type { Worktree } from './agent/worktrees.js'
 import type { IdempotencyDigests } from './host-event.js'
 import type { Session } from './session.js'
 import type { TraceContext } from './trace-context.js'
@@ -33,6 +34,8 @@ export interface StoredSession {
   readonly meter?: UsageMeter
   /** It is being taken over from another host, and its log is not whole: the next start of this host removes it. */
   readonly takingUp?: true
+  /** Of a session that is being taken over: what its folder is to be. Some or all of it may be there. */
+  readonly plannedWorktree?: Worktree
 }
 
 export interface StoredKept {

@@ -1,4 +1,5 @@
 import { type AgentprotoError, isAgentprotoError, type Session } from '@agentproto/contracts'
+import type { HookStop } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { scripted, type Script } from '../../session-registry/test/fixtures/scripted-agent.ts'
@@ -187,6 +188,15 @@ test('17.2 every change of a session does the same from another host', needs('na
     results.push(outcomes)
   }
   expect(results[1]).toEqual(results[0])
+})
+
+test('17.2 a hook ends sessions of its own host, and none of another one', needs('nats-server'), async () => {
+  const { a, b, session } = await fleetOfTwo()
+  await known(b, session.id)
+  const stop: HookStop = { hook: { kind: 'permission_failure', summary: 'A hook says so' } }
+  await expect(b.services.sessions.kill(session.id, OWNER, stop)).rejects.toMatchObject({ code: 'forbidden' })
+  expect((await a.services.sessions.get(session.id)).status).toBe('running')
+  expect(await a.services.sessions.kill(session.id, OWNER, stop)).toEqual({ ok: true })
 })
 
 test('17.5 a start is placed on another host, and its session can be used at once', needs('nats-server'), async () => {

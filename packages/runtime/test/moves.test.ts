@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Principal, Session } from '@agentproto/contracts'
-import type { EventRecord, LostSession } from '@agentproto/contracts/agent'
+import type { EventRecord, LostSession, StoredSession, Worktree } from '@agentproto/contracts/agent'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, onTestFinished, test } from 'vitest'
@@ -20,17 +20,34 @@ const owner: Principal = { type: 'owner', name: 'owner' }
 const git = (cwd: string, ...args: string[]): string =>
   execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 
+interface HostParts {
+  /** One that another host has left. */
+  readonly home?: string
+  /** Whether the host is as good as killed before or after this record is saved. */
+  readonly saved?: (session: StoredSession) => 'before' | 'after' | 'no'
+  readonly onProblem?: (problem: string) => void
+}
+
 /** A host with a home of its own, whose workspace `shop` is that folder; its agents are real processes. */
 async function host(
   hostId: string,
   shop: string,
-): Promise<{ readonly registry: SessionRegistry; readonly shop: string }> {
-  const home = await temporaryHome()
+  { home: given, saved, onProblem = () => undefined }: HostParts = {},
+): Promise<{ readonly registry: SessionRegistry; readonly shop: string; readonly home: string }> {
+  const home = given ?? (await temporaryHome())
   const settings = await settingsOf({ home, executables: { 'agentproto-demo-agent': demoAgentPath } })
   const observers = observe(settings)
   const agents = openAgents(settings, { ...observers, keeper: undefined })
+  const { store, ...others } = stores({ ...settings, onProblem: observers.onProblem })
+  const save = async (session: StoredSession): Promise<void> => {
+    const isKilled = saved?.(session) ?? 'no'
+    if (isKilled !== 'before') await store.save(session)
+    if (isKilled !== 'no') await new Promise(() => undefined)
+  }
   const registry = await openSessionRegistry({
-    ...stores({ ...settings, onProblem: observers.onProblem }),
+    ...others,
+    store: { ...store, load: () => store.load(), delete: (id) => store.delete(id), close: () => store.close(), save },
+    onProblem,
     ...sessionWorktrees(settings, agents),
     ...recording(settings),
     ...agents,
@@ -42,8 +59,8 @@ async function host(
     await observers.log.close()
     await observers.audit.close()
   })
-  await agents.workspaces.add({ slug: 'shop', path: shop })
-  return { registry, shop }
+  if (given === undefined) await agents.workspaces.add({ slug: 'shop', path: shop })
+  return { registry, shop, home }
 }
 
 async function folder(): Promise<string> {
@@ -161,6 +178,43 @@ test(
     expect(taken).toMatchObject({ wakeable: false, resumable: false })
     expect(taken.warnings.join('\n')).toMatch(/It does not run in the folder of its workspace/)
     await expect(b.registry.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'session_ended' })
+  },
+)
+
+test.each(['planned', 'an empty folder', 'whole'] as const)(
+  '17.6 a host that is killed while it creates the worktree of a session leaves none at its next start: %s',
+  { ...needs('git') },
+  async (done) => {
+    const repositories = await Promise.all([folder(), folder()])
+    for (const each of repositories) {
+      git(each, 'init', '-q', '-b', 'main')
+      git(each, '-c', 'user.name=Ada', '-c', 'user.email=a@b.c', 'commit', '-q', '--allow-empty', '-m', 'first')
+    }
+    const [one, two] = repositories
+    const a = await host('a', one)
+    const { id } = await start(a.registry, { worktree: { branch: 'cart' } })
+    let planned: Worktree | undefined
+    const isKilled = (session: StoredSession): 'before' | 'after' | 'no' => {
+      planned = session.plannedWorktree ?? planned
+      if (planned === undefined) return 'no'
+      return done !== 'whole' ? 'after' : session.takingUp === true ? 'no' : 'before'
+    }
+    const b = await host('b', two, { saved: isKilled })
+    void b.registry.moves.takeOver(await lost(a.registry, id, 'a'))
+    await expect.poll(() => planned !== undefined, { timeout: 20_000 }).toBe(true)
+    const { path = '', branch = '' } = planned ?? {}
+    const isThere = (): boolean => done !== 'whole' || git(two, 'worktree', 'list').includes(path)
+    await expect.poll(isThere, { timeout: 20_000 }).toBe(true)
+    if (done === 'an empty folder') await mkdir(path)
+
+    const problems: string[] = []
+    const again = await host('b', two, { home: b.home, onProblem: (problem) => void problems.push(problem) })
+    expect(problems).toEqual([`The take-over of session ${id} had not ended: nothing of it is kept`])
+    expect(existsSync(path)).toBe(false)
+    expect(git(two, 'worktree', 'list').split('\n')).toHaveLength(1)
+    expect(git(two, 'branch', '--list', branch)).toBe('')
+    const taken = await again.registry.moves.takeOver(await lost(a.registry, id, 'a'))
+    expect(await turn(again.registry, taken.id, 'echo on')).toMatchObject({ reason: 'end_turn' })
   },
 )
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, realpath, rm } from 'node:fs/promises'
 import { dirname, isAbsolute } from 'node:path'
 import { AgentprotoError, type Clock, isAgentprotoError, randomId, systemClock } from '@agentproto/contracts'
@@ -67,6 +68,7 @@ class GitWorktrees implements Worktrees {
       const branch = request.branch ?? randomId('agentproto/').slice(0, 20)
       await checkBranch(repository, branch)
       const start = await findStart(repository, { ...request, branch })
+      await plan(request, { path: request.at, branch, repository: repository.folder, start })
       await createPlace(request.at)
       repository.beginWrites()
       return createFrom(repository, { at: request.at, branch, start })
@@ -140,6 +142,21 @@ class GitWorktrees implements Worktrees {
   }
 }
 
+interface Plan {
+  readonly path: string
+  readonly branch: string
+  readonly repository: string
+  readonly start: StartPoint
+}
+
+/** What is there already is not what is planned: whoever finds the plan may remove what it names. */
+async function plan({ at, onPlanned }: CreateWorktree, { start, ...place }: Plan): Promise<void> {
+  if (onPlanned === undefined) return
+  if (existsSync(at)) throw placeInvalid(at)
+  const { branchExists, base, commit } = start
+  await onPlanned({ ...place, ownBranch: !branchExists, base, baseCommit: commit })
+}
+
 /** The folder is created here, so that it is ours. */
 async function createPlace(at: string): Promise<void> {
   try {
@@ -147,13 +164,16 @@ async function createPlace(at: string): Promise<void> {
     await mkdir(dirname(at), { recursive: true })
     await mkdir(at)
   } catch (thrown) {
-    throw new AgentprotoError('path_invalid', 'The worktree cannot be created here.', {
-      expected: 'an absolute path that does not exist, in a folder that can be written',
-      given: at,
-      cause: thrown,
-    })
+    throw placeInvalid(at, thrown)
   }
 }
+
+const placeInvalid = (at: string, cause?: unknown): AgentprotoError =>
+  new AgentprotoError('path_invalid', 'The worktree cannot be created here.', {
+    expected: 'an absolute path that does not exist, in a folder that can be written',
+    given: at,
+    cause,
+  })
 
 async function checkBranch(repository: Repository, branch: string): Promise<void> {
   if (await repository.isBranchName(branch)) return

@@ -24,6 +24,8 @@ export interface CreateWorktree extends Abortable {
   readonly branch?: string
   /** A branch or a commit; absent for what the repository has checked out. Only with a new branch. */
   readonly base?: string
+  /** Called with what is to be created, before anything of it is there; nothing is created where it rejects. */
+  readonly onPlanned?: ((planned: Worktree) => Promise<void>) | undefined
 }
 
 export interface FetchBranch extends Abortable {

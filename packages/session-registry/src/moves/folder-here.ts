@@ -1,5 +1,5 @@
 import { isAgentprotoError, type SessionWorktree } from '@agentproto/contracts'
-import type { FetchedBranch, StoredWorktree } from '@agentproto/contracts/agent'
+import type { FetchedBranch, StoredWorktree, Worktree } from '@agentproto/contracts/agent'
 import type { Roots } from '../delegation/root-folder.js'
 import { messageOf } from '../lifecycle/ending.js'
 import type { SessionHost } from '../session-host.js'
@@ -20,7 +20,10 @@ export interface Folder {
   readonly isSafe: boolean
 }
 
-export type FolderHost = PlaceHost & Pick<SessionHost, 'worktrees' | 'newId' | 'onProblem'>
+export interface FolderHost extends PlaceHost, Pick<SessionHost, 'worktrees' | 'newId' | 'onProblem'> {
+  /** Keeps what is to be created, so that the next start of a host that was killed finds it. */
+  readonly onPlanned: (planned: Worktree) => Promise<void>
+}
 
 /**
  * A session that had a worktree gets another one: in the folder of the workspace it would change what it was kept apart from.
@@ -48,7 +51,10 @@ export async function folderHere(facts: LostFacts, { roots }: Placed, host: Fold
 }
 
 /** Takes back what was created for a session that could not be taken over. */
-export async function discardFolder(folder: Folder | undefined, { worktrees, onProblem }: FolderHost): Promise<void> {
+export async function discardFolder(
+  folder: Folder | undefined,
+  { worktrees, onProblem }: Pick<FolderHost, 'worktrees' | 'onProblem'>,
+): Promise<void> {
   if (folder?.worktree === undefined) return
   const kept = await removeWorktree(worktrees, folder.worktree, { force: true })
   if (kept !== undefined) onProblem(kept)
@@ -59,7 +65,11 @@ interface Fetched {
   readonly note: string
 }
 
-async function fetchedBranch(branch: string, { folders }: Roots, { worktrees }: FolderHost): Promise<Fetched> {
+async function fetchedBranch(
+  branch: string,
+  { folders }: Roots,
+  { worktrees }: Pick<FolderHost, 'worktrees'>,
+): Promise<Fetched> {
   try {
     const fetched = await worktrees?.git.fetch?.({ repository: folders[0], branch })
     return fetched === undefined
@@ -82,9 +92,9 @@ const choices = (
 /** The first that git accepts. @throws as `newWorktree` */
 async function firstOf(asked: readonly WorktreeRequest[], roots: Roots, host: FolderHost): Promise<NewWorktree> {
   const [first = {}, ...others] = asked
-  const { worktrees, newId } = host
+  const { worktrees, newId, onPlanned } = host
   try {
-    return await newWorktree(first, { worktrees, asker: fleetAsker(host), roots, newId })
+    return await newWorktree(first, { worktrees, asker: fleetAsker(host), roots, newId, onPlanned })
   } catch (thrown) {
     const isName = isAgentprotoError(thrown) && thrown.code === 'branch_invalid'
     if (!isName || others.length === 0) throw thrown

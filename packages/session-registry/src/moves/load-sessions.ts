@@ -4,7 +4,7 @@ import { withoutHalfTaken } from './take-over.js'
 
 /** The stored sessions of this host, oldest first. @throws `storage_failed` */
 export async function loadSessions(
-  host: Pick<SessionHost, 'store' | 'logs' | 'onProblem' | 'hostId'>,
+  host: Pick<SessionHost, 'store' | 'logs' | 'worktrees' | 'onProblem' | 'hostId'>,
 ): Promise<readonly StoredSession[]> {
   const { sessions, problems } = await host.store.load()
   for (const problem of problems) host.onProblem(problem)

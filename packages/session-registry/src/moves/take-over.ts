@@ -1,5 +1,5 @@
 import { AgentprotoError, defined, isLive, type Session } from '@agentproto/contracts'
-import type { LostSession, MovedSettings, StoredLog, StoredSession } from '@agentproto/contracts/agent'
+import type { LostSession, MovedSettings, StoredLog, StoredSession, Worktree } from '@agentproto/contracts/agent'
 import { SessionRebuild } from '../archive/session-rebuild.js'
 import { type Ending, failureOf } from '../lifecycle/ending.js'
 import { envelopeOf, newSession } from '../lifecycle/spawn-request.js'
@@ -9,6 +9,7 @@ import { summarised } from '../session/state.js'
 import type { LostFacts } from './lost-facts.js'
 import { discardFolder, type Folder, folderHere } from './folder-here.js'
 import { FLEET, type Placed, placeHere } from './place-here.js'
+import { removePlanned } from '../worktrees/new-worktree.js'
 import { TakenLog } from './taken-log.js'
 
 /**
@@ -31,7 +32,9 @@ export async function takeOver(
 ): Promise<StoredSession> {
   const former = formerOf(facts.id, host)
   const placed = await placeHere(facts, host)
-  await host.store.save(former === undefined ? notWhole(facts, placed, host) : { ...former, takingUp: true })
+  const half: StoredSession = former === undefined ? notWhole(facts, placed, host) : { ...former, takingUp: true }
+  await host.store.save(half)
+  const onPlanned = (planned: Worktree): Promise<void> => host.store.save({ ...half, plannedWorktree: planned })
   let folder: Folder | undefined
   try {
     // What a start that was killed has left, or what this host knew when it had the session.
@@ -39,7 +42,7 @@ export async function takeOver(
     const { log } = await host.logs.open(facts.id)
     try {
       const taken = await copied(facts, events, { host, log, placed })
-      folder = await folderHere(facts, placed, host)
+      folder = await folderHere(facts, placed, { ...host, onPlanned })
       const stored = await completed(taken, { facts, folder, placed, host })
       await host.store.save(stored)
       return stored
@@ -74,13 +77,15 @@ async function undo(
 /** Removes what a host left that was killed while it took a session over. @returns the sessions that are whole */
 export async function withoutHalfTaken(
   sessions: readonly StoredSession[],
-  host: Pick<TakeOverHost, 'logs' | 'store' | 'onProblem'>,
+  host: Pick<TakeOverHost, 'logs' | 'store' | 'worktrees' | 'onProblem'>,
 ): Promise<readonly StoredSession[]> {
   const whole: StoredSession[] = []
-  for (const { takingUp, ...stored } of sessions) {
+  for (const { takingUp, plannedWorktree, ...stored } of sessions) {
     const { id, movedTo } = stored.session
     const former = movedTo === undefined ? undefined : stored
     if (takingUp === true) {
+      const kept = plannedWorktree && (await removePlanned(host.worktrees, plannedWorktree))
+      if (kept !== undefined) host.onProblem(kept)
       await undo(id, former, host)
       host.onProblem(`The take-over of session ${id} had not ended: nothing of it is kept`)
     }

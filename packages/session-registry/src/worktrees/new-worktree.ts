@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto'
-import { mkdir, realpath, stat } from 'node:fs/promises'
+import { mkdir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { AgentprotoError, defined, type Principal, type Session, type SessionWorktree } from '@agentproto/contracts'
-import type { SessionWorktrees, StoredSpawn, StoredWorktree } from '@agentproto/contracts/agent'
+import type {
+  CreateWorktree,
+  SessionWorktrees,
+  StoredSpawn,
+  StoredWorktree,
+  Worktree,
+} from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { type Asker, type Roots, rootsOf } from '../delegation/root-folder.js'
 import { messageOf } from '../lifecycle/ending.js'
@@ -27,6 +33,8 @@ export interface WorktreeStart {
   readonly asker: Asker
   readonly roots: Roots
   readonly newId: (prefix: string) => string
+  /** As `CreateWorktree.onPlanned`. */
+  readonly onPlanned?: CreateWorktree['onPlanned']
 }
 
 /**
@@ -35,7 +43,7 @@ export interface WorktreeStart {
  */
 export async function newWorktree(
   asked: WorktreeRequest,
-  { worktrees, asker, roots, newId }: WorktreeStart,
+  { worktrees, asker, roots, newId, onPlanned }: WorktreeStart,
 ): Promise<NewWorktree> {
   if (worktrees === undefined)
     throw new AgentprotoError('not_supported', 'The gateway has no worktrees', { hint: 'Start without a worktree' })
@@ -46,7 +54,7 @@ export async function newWorktree(
   await assertWithin(commonDir, repository, asker)
   const { branch = newId('agentproto/').slice(0, 20) } = asked
   const at = await placeOf(worktrees.root, { repository, branch })
-  const worktree = await git.create({ repository: folder, at, branch, ...defined({ base: asked.base }) })
+  const worktree = await git.create({ repository: folder, at, branch, ...defined({ base: asked.base, onPlanned }) })
   try {
     const { gitDir } = await git.find(worktree.path)
     const cwd = await sameFolder(worktree.path, relative(repository, folder))
@@ -71,6 +79,25 @@ export async function removeWorktree(
     return undefined
   } catch (thrown) {
     return `The worktree ${worktree.path} is kept: ${messageOf(thrown)}`
+  }
+}
+
+/** Removes what a gateway that was killed has created of a worktree, which nothing has run in. @returns why it was kept */
+export async function removePlanned(
+  worktrees: SessionWorktrees | undefined,
+  planned: Worktree,
+): Promise<string | undefined> {
+  if (worktrees === undefined) return undefined
+  try {
+    await worktrees.git.discard(planned, { force: true }).catch(async (thrown: unknown) => {
+      // Its folder was there before git knew of it.
+      if (!isInside(planned.path, [await realpath(worktrees.root)])) throw thrown
+      await rm(planned.path, { recursive: true, force: true })
+      await worktrees.git.discard(planned, { force: true })
+    })
+    return undefined
+  } catch (thrown) {
+    return `The worktree ${planned.path} is kept: ${messageOf(thrown)}`
   }
 }
 

@@ -95,7 +95,7 @@ test('13.4 what cannot be created is refused with a reason, and leaves nothing',
   expect(git(repo, 'branch', '--list').split('\n')).toHaveLength(1)
 })
 
-test('13.4 what is planned is said before anything of it is there, and nothing is created where that fails', async () => {
+test('13.4 what is planned is reported before anything of it is there, and nothing is created where that fails', async () => {
   const repo = await repository()
   const plans: Worktree[] = []
   const onPlanned = async (planned: Worktree): Promise<void> => {

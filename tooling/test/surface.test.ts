@@ -178,7 +178,7 @@ test('what each package exports', () => {
       observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
-      programFolders secretVariables
+      programFolders removeFolder secretVariables
     @agentproto/fleet
       ClusterFindings Fleet FleetFigures FleetOptions OwnHost SharedServices createFleetKey examineCluster
       openFleet readFleetKey

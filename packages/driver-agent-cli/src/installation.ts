@@ -2,6 +2,7 @@
 // the subpath's contract.
 export { agentHome } from './launch/agent-home.js'
 export { declaredSecrets, secretVariables } from './launch/declared-secrets.js'
+export { removeFolder } from './observe/remove-folder.js'
 export { launchHints } from './launch/launch-hints.js'
 export { agentPrefix, findAgent, findInPrefix, newestOf, programFolders } from './launch/locate-agent.js'
 export type { LocatedAgent } from './launch/locate-agent.js'

@@ -2,7 +2,7 @@ import { lstat, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { type AdapterSummary, homeLayout } from '@agentproto/contracts/agent'
-import { agentPrefix } from '@agentproto/driver-agent-cli/installation'
+import { agentPrefix, removeFolder } from '@agentproto/driver-agent-cli/installation'
 import { adapterFolder } from './adapter-folder.js'
 import { siblingOf } from './install/prefix-change.js'
 import { ledgerFile } from './ledger.js'
@@ -32,9 +32,9 @@ export async function removeAdapter(
   if (folder === undefined) throw notOfTheHome(slug, await otherSource())
   return ledgerFile(slug, { home }).locked(async () => {
     refuseLive(slug, await liveSessions())
-    await removeFolder(folder)
+    await removeAside(folder)
     if ((await otherSource()) !== undefined) return false
-    await removeFolder(agentPrefix({ id: slug }, { home }))
+    await removeAside(agentPrefix({ id: slug }, { home }))
     await rm(join(provisioning, `${slug}.json`), { force: true })
     return true
   })
@@ -55,11 +55,11 @@ function refuseLive(slug: string, live: readonly string[]): void {
 }
 
 /** Moved aside first, so that no start finds half of it. A link is removed, and not what it leads to. */
-async function removeFolder(path: string): Promise<void> {
+async function removeAside(path: string): Promise<void> {
   if (!(await exists(path))) return
   const aside = siblingOf(path, 'old')
   await rename(path, aside)
-  await rm(aside, { recursive: true, force: true, maxRetries: 3 })
+  await removeFolder(aside)
 }
 
 function notOfTheHome(slug: string, source: Source | undefined): AgentprotoError {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import { findInPrefix, programFolders } from '@agentproto/driver-agent-cli/installation'
+import { findInPrefix, programFolders, removeFolder as remove } from '@agentproto/driver-agent-cli/installation'
 import type { Installing } from './installing.js'
 
 /**
@@ -46,9 +46,10 @@ export async function clearLeftovers(prefix: string): Promise<void> {
   const [folder, name] = [dirname(prefix), basename(prefix)]
   const entries = await readdir(folder).catch((): string[] => [])
   // A prefix that was moved aside and not replaced is the only copy.
-  const old = entries.find((entry) => entry.startsWith(`.old-${name}-`))
-  if (old !== undefined && !entries.includes(name)) await rename(join(folder, old), prefix)
+  // The whole name: those of other agents may begin with it.
   const stale = entries.filter((entry) => LEFTOVER.exec(entry)?.[1] === name)
+  const old = stale.find((entry) => entry.startsWith('.old-'))
+  if (old !== undefined && !entries.includes(name)) await rename(join(folder, old), prefix)
   for (const entry of stale) await remove(join(folder, entry))
 }
 
@@ -84,5 +85,3 @@ export async function moved(from: string, to: string): Promise<boolean> {
     throw thrown
   }
 }
-
-const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 })

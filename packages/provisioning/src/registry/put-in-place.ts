@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { homeLayout } from '@agentproto/contracts/agent'
-import { agentPrefix, findAgent } from '@agentproto/driver-agent-cli/installation'
+import { agentPrefix, findAgent, removeFolder as remove } from '@agentproto/driver-agent-cli/installation'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { moved, siblingOf } from '../install/prefix-change.js'
 import { type Ledger, ledgerFile } from '../ledger.js'
@@ -66,5 +66,3 @@ async function ledgerKeeper(slug: string, host: ProvisionHost): Promise<() => Pr
   const { content } = await ledger.read()
   return () => ledger.write(content)
 }
-
-const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 })

@@ -1,9 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { ObservedAgent } from '@agentproto/contracts/agent'
 import type { AddAgentEvent, ProvisionEvent } from '@agentproto/contracts/wire'
-import { agentPrefix } from '@agentproto/driver-agent-cli/installation'
+import { agentPrefix, removeFolder } from '@agentproto/driver-agent-cli/installation'
 import { observeAgent } from '@agentproto/driver-agent-cli'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { clearLeftovers, siblingOf } from '../install/prefix-change.js'
@@ -39,7 +39,8 @@ export class Trial {
       await mkdir(home, { mode: 0o700 })
       return await work(new Trial(home, options))
     } finally {
-      await rm(home, { recursive: true, force: true, maxRetries: 3 })
+      // What the agent wrote to its own folder may be too deep for `rm`.
+      await removeFolder(home)
     }
   }
 

@@ -35,6 +35,8 @@ export interface TokenPrincipal {
    * Absent where the slug alone counts.
    */
   readonly folders?: Readonly<Record<string, string>>
+  /** When it expires, ISO-8601. Another host of the fleet begins nothing for it after that. */
+  readonly expiresAt?: string
 }
 
 /** The agent of a session: it sees that session and its descendants, and drives the descendants if it may delegate. */

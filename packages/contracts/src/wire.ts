@@ -37,8 +37,10 @@ export {
   boundsOf,
   coversWorkspace,
   mayUse,
+  tokenEnded,
   visibleHosts,
   visibleWorkspaces,
+  whileTokenIsValid,
 } from './wire/access.js'
 export type { ConsoleFile, ConsoleFiles } from './wire/console-files.js'
 export { isInFolder, isWithinBounds } from './wire/session-bounds.js'
@@ -91,7 +93,7 @@ export { createTokenSchema } from './wire/host-requests.js'
 export type { AddWorkspaceRequest, BrowserCodeRequest } from './wire/host-requests.js'
 export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'
 export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'
-export type { SessionArchive } from './wire/session-archive.js'
+export type { FleetIds, SessionArchive } from './wire/session-archive.js'
 export type { NotificationService } from './wire/notification-service.js'
 export type { DropReason, NotificationState, NotificationTest, NotifyTarget } from './wire/notification-responses.js'
 export type { FleetState, GatewayInfo, Host } from './wire/host-responses.js'

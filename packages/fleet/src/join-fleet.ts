@@ -1,13 +1,15 @@
 import { defined, type Principal, settlesWithin, toAgentprotoError } from '@agentproto/contracts'
 import type { SessionMoves, SessionReplay } from '@agentproto/contracts/agent'
-import type { FleetState, HostService, SpawnAgentRequest } from '@agentproto/contracts/wire'
+import { type FleetState, type HostService, type SpawnAgentRequest, visibleHosts } from '@agentproto/contracts/wire'
 import { Answerer } from './calls/answerer.js'
 import { type Cluster, openCluster } from './cluster/cluster.js'
 import { CountedCaller } from './calls/counted-caller.js'
 import { fleetHosts, OwnDetails } from './services/fleet-hosts.js'
 import { FleetLog } from './log/fleet-log.js'
 import type { FleetOptions } from './fleet-options.js'
+import { fleetIds } from './services/fleet-ids.js'
 import { fleetServices } from './services/fleet-services.js'
+import type { FleetServices } from './services/fleet-services-options.js'
 import { fleetView } from './services/fleet-view.js'
 import { readFleetKey } from './keys/fleet-key.js'
 import { HostDirectory } from './directory/host-directory.js'
@@ -24,8 +26,12 @@ import { SessionDirectory } from './directory/session-directory.js'
 export interface OwnHost extends FleetOptions {
   /** The name of this host. */
   readonly host: string
-  /** The services of this host, with hooks and audit: what other hosts ask for is audited here. */
+  /** The services of this host, with hooks. What its own callers do is audited around the services of the fleet. */
   readonly own: SharedServices
+  /** The same with audit: what other hosts ask for. */
+  readonly forOthers: SharedServices
+  /** A signal that aborts when the token of a caller ends. */
+  readonly endOf?: (by: Principal) => AbortSignal | undefined
   /** This host alone. */
   readonly hosts: HostService
   /** What it does so that sessions can go on elsewhere. None that may be moved runs here before the fleet says so. */
@@ -36,7 +42,7 @@ export interface OwnHost extends FleetOptions {
 
 /** The fleet as this host sees it, while it is one of its hosts. */
 export interface JoinedFleet {
-  readonly services: SharedServices
+  readonly services: FleetServices
   readonly hosts: HostService
   readonly figures: FleetFigures
   readonly state: JoinedState
@@ -93,7 +99,7 @@ interface Opened {
 }
 
 async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<JoinedFleet> {
-  const { own, host, clock, replay, onProblem } = options
+  const { own, forOthers, host, clock, replay, endOf, onProblem } = options
   const { cluster } = opened
   await openLogStream({ cluster, onProblem })
   const details = await OwnDetails.read({ ...options, lag: () => opened.publisher?.lag ?? 0 })
@@ -104,14 +110,15 @@ async function join(options: OwnHost, opened: Opened, key: Uint8Array): Promise<
   const shared = { nats: cluster.nats, host, key, clock, maxPayload: cluster.maxPayload }
   const isReachable = (name: string): boolean => directory.isReachable(name)
   const calls = (opened.calls = new CountedCaller({ ...shared, isReachable }))
-  opened.answerer = await Answerer.open({ ...shared, own, mayRun: (id) => sessions.mayRun(id), onProblem })
+  opened.answerer = await Answerer.open({ ...shared, own: forOthers, mayRun: (id) => sessions.mayRun(id), onProblem })
   const publisher = followOwn(options, opened, { directory, sessions, log, details })
   const hosts = fleetHosts({ directory, own: details.now })
   const view = fleetView(directory, sessions)
+  const ids = fleetIds({ directory: sessions, onProblem })
   const place = async (request: SpawnAgentRequest, by: Principal): Promise<string> =>
-    request.on === undefined ? host : placeSession(request, await hosts.list(), by).name
+    request.on === undefined ? host : placeSession(request, visibleHosts(await hosts.list(), by), by).name
   return {
-    services: fleetServices({ host, own, view, calls, clock, log, replay, place }),
+    services: fleetServices({ host, own, view, calls, clock, log, replay, endOf, ids, place }),
     hosts,
     get figures() {
       const isJoined = directory.term !== undefined
@@ -173,7 +180,12 @@ function followOwn(options: OwnHost, opened: Opened, { directory, sessions, log,
     onProblem,
   }))
   const shared = { directory: sessions, publisher, log, moves, onProblem }
-  const reported = (opened.reported = new OwnSessions({ ...shared, sessions: own.sessions, clock }))
+  const reported = (opened.reported = new OwnSessions({
+    ...shared,
+    host: directory.host,
+    sessions: own.sessions,
+    clock,
+  }))
   // When the lease was lost in the meantime, sessions that were confirmed before must be read again: `onReleased` says when.
   void reported.confirmed.then(
     () => directory.term !== undefined && !sessions.isSuspended && release(options, directory),

@@ -8,6 +8,8 @@ import { switchedServices } from './services/switched-services.js'
 export interface Fleet {
   /** Of all hosts; of this one alone until the fleet was joined. */
   readonly services: SharedServices
+  /** The other host that has a session; undefined for one of this host, and for one that is not known. */
+  hostOf(sessionId: string): string | undefined
   readonly hosts: HostService
   /** Undefined until the fleet was joined. */
   readonly figures: FleetFigures | undefined
@@ -54,6 +56,10 @@ class JoiningFleet implements Fleet {
     const { isJoined = false, lag = 0 } = this.figures ?? {}
     const problem = this.#joined === undefined ? this.#problem : undefined
     return { host: this.#options.host, joined: isJoined, lag, ...defined({ problem }), ...this.#joined?.state }
+  }
+
+  hostOf(sessionId: string): string | undefined {
+    return this.#joined?.services.hostOf(sessionId)
   }
 
   /** @throws an error that another attempt does not change */

@@ -14,9 +14,11 @@ import type { LogPublisher } from './log/log-publisher.js'
 import type { SessionDirectory } from './directory/session-directory.js'
 
 export interface OwnSessionsOptions {
+  /** The name of this host. */
+  readonly host: string
   readonly sessions: Pick<SessionService, 'list' | 'watch' | 'follow'>
   readonly moves: Pick<SessionMoves, 'settingsOf'>
-  readonly directory: Pick<SessionDirectory, 'get' | 'keep' | 'claim' | 'complete' | 'forget'>
+  readonly directory: Pick<SessionDirectory, 'get' | 'ownedBy' | 'keep' | 'claim' | 'complete' | 'forget'>
   readonly publisher: Pick<LogPublisher, 'publish'>
   readonly log: Pick<FleetLog, 'remove'>
   readonly clock: Clock
@@ -36,6 +38,8 @@ export class OwnSessions {
   readonly #fenced = new Set<string>()
   /** Sessions whose log cannot be published; why was reported. */
   readonly #stopped = new Set<string>()
+  /** Ids that were reserved for imports before this host joined. */
+  readonly #reserved: readonly string[]
   readonly #closing = new AbortController()
   /** Resolves when every session that was here at the start is confirmed to be this host's, or was fenced. Never rejects. */
   readonly confirmed: Promise<void>
@@ -48,6 +52,7 @@ export class OwnSessions {
     this.#options = options
     // Before the list, so that no change is missed between the two.
     this.#watcher = options.sessions.watch()
+    this.#reserved = reservedIn(options)
     this.confirmed = new Promise((resolve) => (this.#confirm = resolve))
     this.done = this.#run()
   }
@@ -70,11 +75,14 @@ export class OwnSessions {
   async #run(): Promise<void> {
     try {
       const movable: Session[] = []
+      const here = new Set<string>()
       for await (const session of everySession(this.#options.sessions)) {
+        here.add(session.id)
         this.#keep(session)
         if (session.onHostLoss === 'move' && session.movedTo === undefined) movable.push(session)
       }
       void this.#confirmAll(movable)
+      for (const id of this.#reserved) if (!here.has(id)) void this.#forget(id)
       for (let changes = await this.#watcher.next(); changes !== undefined; changes = await this.#watcher.next())
         changes.forEach((change) => this.#apply(change))
     } catch (thrown) {
@@ -162,5 +170,12 @@ export class OwnSessions {
     }
   }
 }
+
+/** A host that was killed while it imported a session has the id, and no event of it. */
+const reservedIn = ({ directory, host }: Pick<OwnSessionsOptions, 'directory' | 'host'>): readonly string[] =>
+  [...directory.ownedBy(host)].filter((id) => {
+    const session = directory.get(id)?.session
+    return session?.imported !== undefined && session.lastSeq === 0
+  })
 
 const EXPECTED: ReadonlySet<string> = new Set(['session_live', 'session_not_found', 'shutting_down'])

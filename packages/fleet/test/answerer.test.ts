@@ -178,6 +178,35 @@ test('17.7 the owner of a session checks scope and bounds of the principal again
   expect(await prompts()).toBe(0)
 })
 
+test('17.7 nothing is begun for a token that has expired on the way', needs('nats-server'), async () => {
+  const { peer, id, prompts } = await attacked()
+  const call = async (expiresInMs: number): Promise<unknown> => {
+    const expiresAt = new Date(Date.now() + expiresInMs).toISOString()
+    const by = { type: 'token', name: 't', scope: 'operate', expiresAt }
+    return (await peer.call('sessions.prompt', { args: [id, { prompt: 'x' }], by })).outcome
+  }
+  expect(await call(-1)).toMatchObject({ problem: { code: 'unauthorized' } })
+  expect(await prompts()).toBe(0)
+  expect(await call(60_000)).toEqual({ value: { turn: 1 } })
+})
+
+test(
+  '17.7 a token of one host gets no answer that a token of that name at another host got',
+  needs('nats-server'),
+  async () => {
+    const { peer, id, prompts, url } = await attacked()
+    const other = new RawPeer(await connected({ url }), 'c')
+    await other.meet()
+    const by = { type: 'token', name: 'ci', scope: 'operate' }
+    const body = { args: [id, { prompt: 'x', whenBusy: 'queue', idempotencyKey: 'k' }], by }
+    const turnOf = async (from: RawPeer): Promise<unknown> => (await from.call('sessions.prompt', body)).outcome
+    expect(await turnOf(peer)).toEqual({ value: { turn: 1 } })
+    expect(await turnOf(peer)).toEqual({ value: { turn: 1 } })
+    expect(await turnOf(other)).toEqual({ value: { turn: 2 } })
+    expect(await prompts()).toBe(2)
+  },
+)
+
 test(
   '17.7 only the methods of the list are answered, and their arguments are parsed',
   needs('nats-server'),

@@ -354,6 +354,24 @@ test(
   },
 )
 
+test(
+  '17.7 a call that another host has not begun ends with the token of its caller',
+  needs('nats-server'),
+  async () => {
+    const server = await startNats()
+    const a = await startGateway(server, 'a', scripted())
+    const ended = new AbortController()
+    const b = await startGateway(server, 'b', { ...scripted(), endOf: () => ended.signal })
+    const { id } = await a.services.sessions.spawn({ adapter: 'fake' }, OWNER)
+    await known(b, id)
+    await a.crash()
+    const prompted = b.services.sessions.prompt(id, { prompt: 'x' }, OWNER)
+    ended.abort()
+    await expect(prompted).rejects.toMatchObject({ code: 'unauthorized' })
+    await expect(b.services.sessions.kill(id, OWNER)).rejects.toMatchObject({ code: 'unauthorized' })
+  },
+)
+
 test('17.8 a fleet of one answers as no fleet', needs('nats-server'), async () => {
   const server = await startNats()
   const a = await startGateway(server, 'a', scripted())
@@ -367,6 +385,7 @@ test('17.8 a fleet of one answers as no fleet', needs('nats-server'), async () =
     usage: a.registry.usage,
     worktrees: a.registry.worktrees,
     changes: a.registry.changes,
+    hostOf: () => undefined,
   }
   for (const [name, call] of Object.entries(READS)) {
     const alone = JSON.stringify(await outcome(() => call(own, id)))

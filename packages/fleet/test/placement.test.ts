@@ -47,7 +47,7 @@ test('17.5 a host is chosen by its name, and what it lacks is named', () => {
   const poor = host('b', { adapters: [], workspaces: [], freeSessions: 0 })
   expect(refusal({ on: 'b', workspaceSlug: 'shop' }, [own, poor])).toEqual([
     'placement_refused',
-    { b: ['the adapter demo is not installed', 'the workspace shop', 'a free place'] },
+    { b: ['the agent demo', 'the workspace shop', 'a free place'] },
   ])
   expect(refusal({ on: 'c' }, [own])).toEqual(['host_not_found', undefined])
   expect(refusal({ on: 'b' }, [own, host('b', { reachable: false })])).toEqual(['host_unreachable', 'b'])
@@ -73,9 +73,9 @@ test('17.5 a label chooses among the hosts that have it, and a refusal says what
   expect(refusal({ on: 'gpu=yes', adapter: 'other' }, hosts)).toEqual([
     'placement_refused',
     {
-      a: ['the label gpu=yes', 'the adapter other is not installed'],
-      b: ['the adapter other is not installed'],
-      c: ['the label gpu=yes', 'the adapter other is not installed'],
+      a: ['the label gpu=yes', 'the agent other'],
+      b: ['the agent other'],
+      c: ['the label gpu=yes', 'the agent other'],
     },
   ])
   for (const on of ['constructor=x', '__proto__=x', 'toString=', '=', '=x'])

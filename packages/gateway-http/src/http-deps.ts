@@ -9,13 +9,13 @@ export interface HttpDeps
     Partial<Omit<Services, 'sessions' | 'adapters' | 'workspaces'>> {
   /** Returns the principal of a bearer token; compares in constant time. Without `browsers` cookies are ignored. */
   readonly authenticate: Authenticate
-  /** A signal that aborts when the token of a principal is revoked, which ends its open streams. */
+  /** A signal that aborts when the token of a principal ends, which ends its open streams and waits. */
   readonly revoked?: (by: Principal) => AbortSignal | undefined
   /** Of the gateway; shown by `/health`. */
   readonly version: string
   readonly clock: Clock
-  /** Answers `/mcp`; without it the route does not exist. */
-  readonly mcp?: (request: Request, by: Principal) => Promise<Response>
+  /** Answers `/mcp`; without it the route does not exist. `ended` aborts when the token of the caller ends. */
+  readonly mcp?: (request: Request, by: Principal, ended?: AbortSignal) => Promise<Response>
   /** Answers `/metrics` in the text format of Prometheus; without it the route does not exist. */
   readonly metrics?: (streams: StreamStats) => Promise<string>
   /** The web console at `/console/`; without it the route does not exist. */

@@ -1,17 +1,18 @@
-import { AgentprotoError, type Principal } from '@agentproto/contracts'
+import { AgentprotoError, defined, type Principal } from '@agentproto/contracts'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { readRpcBody } from './rpc-body.js'
 import type { McpDeps } from './services.js'
-import { toolServers } from './tool-server.js'
+import { type ToolCaller, toolServers } from './tool-server.js'
 
 export interface McpEndpoint {
   /**
    * Answers one request of MCP's streamable HTTP, of both protocol eras. The HTTP app checks token, Host and Origin before.
    * @param by The caller, who decides what the tools may do
+   * @param ended Aborts when the token of the caller ends: then its calls get no result
    * @throws `shutting_down` after `close`
    */
-  fetch(request: Request, by: Principal): Promise<Response>
+  fetch(request: Request, by: Principal, ended?: AbortSignal): Promise<Response>
   /** Ends open requests. Idempotent. */
   close(): Promise<void>
 }
@@ -22,12 +23,12 @@ export interface McpEndpoint {
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   const serverFor = toolServers(deps)
-  const callers = new WeakMap<Request, Principal>()
+  const callers = new WeakMap<Request, ToolCaller>()
   const handler = createMcpHandler(
     ({ requestInfo }) => {
-      const by = requestInfo && callers.get(requestInfo)
-      if (by === undefined) throw new Error('The request has no principal')
-      return serverFor(by)
+      const caller = requestInfo && callers.get(requestInfo)
+      if (caller === undefined) throw new Error('The request has no principal')
+      return serverFor(caller)
     },
     {
       maxRequestBodySize: BOUNDS.bodyBytes,
@@ -36,11 +37,11 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   )
   let closed = false
   return {
-    async fetch(request, by) {
+    async fetch(request, by, ended) {
       if (closed) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
       const body = await readRpcBody(request)
       if ('refusal' in body) return body.refusal
-      callers.set(request, by)
+      callers.set(request, defined({ by, ended }))
       return handler.fetch(request, body)
     },
     close() {

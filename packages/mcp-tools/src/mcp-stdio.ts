@@ -24,7 +24,7 @@ export interface McpStdio {
 export function serveMcpStdio(deps: McpDeps, { by, input, output }: McpStdioOptions): McpStdio {
   const serverFor = toolServers(deps)
   const transport = new StdioServerTransport(input, output, { maxBufferSize: BOUNDS.bodyBytes })
-  const served = serveStdio(() => serverFor(by), {
+  const served = serveStdio(() => serverFor({ by }), {
     transport,
     ...(deps.onError === undefined ? {} : { onerror: deps.onError }),
   })

@@ -1,5 +1,13 @@
 import { AgentprotoError, isAgentprotoError, type Principal, traceOf } from '@agentproto/contracts'
-import { assertMayUse, boundsOf, mayUse, type ToolDefinition, type ToolName, TOOLS } from '@agentproto/contracts/wire'
+import {
+  assertMayUse,
+  boundsOf,
+  mayUse,
+  type ToolDefinition,
+  type ToolName,
+  TOOLS,
+  whileTokenIsValid,
+} from '@agentproto/contracts/wire'
 import {
   type CallToolResult,
   ProtocolError,
@@ -24,14 +32,20 @@ interface ServedTool {
   readonly handle: (args: never, call: Call) => Promise<object>
 }
 
+export interface ToolCaller {
+  readonly by: Principal
+  /** Aborts when its token ends. */
+  readonly ended?: AbortSignal | undefined
+}
+
 /** Makes servers of the tools, one for each caller. */
-export function toolServers(deps: McpDeps): (by: Principal) => Server {
+export function toolServers(deps: McpDeps): (caller: ToolCaller) => Server {
   const tools = new Map<string, ServedTool>()
   for (const [name, handle] of Object.entries(toolHandlers(deps))) {
     const definition = TOOLS[name as ToolName]
     tools.set(name, { definition, listed: listedTool(definition, definition.scope === 'read'), handle })
   }
-  return function serverFor(by) {
+  return function serverFor({ by, ended }) {
     const server = new Server(
       { name: 'agentproto', version: deps.version },
       { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -42,7 +56,8 @@ export function toolServers(deps: McpDeps): (by: Principal) => Server {
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const tool = tools.get(params.name)
       if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${params.name}`)
-      return resultOf(deps, () => callTool(deps, tool, { by, args: params.arguments, request: mcpReq }))
+      const asked = { by, ended, args: params.arguments, request: mcpReq }
+      return resultOf(deps, () => whileTokenIsValid(ended, () => callTool(deps, tool, asked)))
     })
     return server
   }
@@ -62,14 +77,13 @@ async function resultOf({ onError }: McpDeps, work: () => Promise<object>): Prom
   }
 }
 
-interface Asked {
-  readonly by: Principal
+interface Asked extends ToolCaller {
   readonly args: unknown
   readonly request: Request
 }
 
 /** @throws `forbidden`, `delegation_denied`, `session_not_found` for a session that the caller may not use */
-async function callTool(deps: McpDeps, tool: ServedTool, { by, args, request }: Asked): Promise<object> {
+async function callTool(deps: McpDeps, tool: ServedTool, { by, ended, args, request }: Asked): Promise<object> {
   const { scope, name } = tool.definition
   try {
     assertMayUse(by, scope)
@@ -85,7 +99,8 @@ async function callTool(deps: McpDeps, tool: ServedTool, { by, args, request }: 
   const { traceparent, tracestate } = meta ?? {}
   const trace = traceOf({ traceparent, tracestate })
   const call = { by: trace === undefined ? by : { ...by, trace }, within }
-  return tool.handle(given as never, { ...call, signal: request.signal, progress: progressOf(request) })
+  const signal = ended === undefined ? request.signal : AbortSignal.any([request.signal, ended])
+  return tool.handle(given as never, { ...call, signal, progress: progressOf(request) })
 }
 
 /** How progress is reported to a caller that asked for it. */

@@ -37,6 +37,7 @@ export async function turnState(
   const over = new AbortController()
   const stop = (): void => over.abort()
   wait.signal.addEventListener('abort', stop)
+  if (wait.signal.aborted) stop()
   try {
     const ended = sessions.waitTurn(id, turn, over.signal).then((result) => ({ state: 'ended', result }) as const)
     const progress = wait.progress && new TurnProgress(clock, wait.progress, over.signal)

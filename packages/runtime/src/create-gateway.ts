@@ -71,9 +71,10 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   }))
   await notifications.notifier.start(sessions.sessions)
   agents.watch(sessions.sessions)
-  const { hosts, fleet } = (opened.fleet = await openFleetOf(settings, { ...observers, ...agents, ...sessions }))
+  const parts = { ...observers, ...access, ...agents, ...sessions }
+  const { hosts, fleet, ...forAll } = (opened.fleet = await openFleetOf(settings, parts))
   // They answer for the sessions of all hosts; what follows uses them in place of its own.
-  const services = { ...sessions, ...fleet?.services }
+  const services = { ...sessions, ...forAll.services }
   const surfaces = (opened.surfaces = openSurfaces(settings, {
     ...observers,
     ...access,

@@ -5,9 +5,9 @@ import { version } from './version.js'
 export function lazyMcp(deps: McpDeps): McpEndpoint {
   let endpoint: Promise<McpEndpoint> | undefined
   return {
-    async fetch(request, by) {
+    async fetch(request, by, ended) {
       endpoint ??= import('@agentproto/mcp-tools').then(({ createMcpEndpoint }) => createMcpEndpoint(deps))
-      return (await endpoint).fetch(request, by)
+      return (await endpoint).fetch(request, by, ended)
     },
     close: async () => (await endpoint)?.close(),
   }

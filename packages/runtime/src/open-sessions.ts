@@ -1,8 +1,8 @@
 import { defined } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
-import type { SessionService } from '@agentproto/contracts/wire'
+import type { Services, SessionService } from '@agentproto/contracts/wire'
 import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
-import { type Access, Hooks, withKeptToken, withSessionToken } from '@agentproto/server'
+import { type Access, type Audit, Hooks, withKeptToken, withSessionToken, wrapMethods } from '@agentproto/server'
 import { type CloseOptions, openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
@@ -74,6 +74,33 @@ const heldBack = ({ fleet }: Settings, { keeper, onProblem }: Keeping & Observer
     ...defined({ guardAgents: keeper && guardedBy(keeper, onProblem) }),
   }
 
+/** The services that a fleet answers with for the sessions of all hosts. */
+export type SessionServices = Pick<Services, 'sessions' | 'permissions' | 'archive' | 'usage' | 'worktrees' | 'changes'>
+
+/** Each service as an object of functions. */
+const plain = ({ sessions, permissions, archive, usage, worktrees, changes }: SessionServices): SessionServices => ({
+  sessions: wrapMethods(sessions, (_, run) => run),
+  permissions: wrapMethods(permissions, (_, run) => run),
+  archive: wrapMethods(archive, (_, run) => run),
+  usage: wrapMethods(usage, (_, run) => run),
+  worktrees: wrapMethods(worktrees, (_, run) => run),
+  changes: wrapMethods(changes, (_, run) => run),
+})
+
+/** @param hostOf Of a fleet: the other host that has a session */
+export const auditedServices = (
+  { usage, ...services }: SessionServices,
+  audit: Pick<Audit, 'wrap'>,
+  hostOf?: (sessionId: string) => string | undefined,
+): SessionServices => ({
+  sessions: audit.wrap('sessions', services.sessions, hostOf),
+  permissions: audit.wrap('permissions', services.permissions, hostOf),
+  archive: audit.wrap('archive', services.archive, hostOf),
+  usage,
+  worktrees: audit.wrap('worktrees', services.worktrees, hostOf),
+  changes: audit.wrap('changes', services.changes, hostOf),
+})
+
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
 export async function openSessions(settings: Settings, parts: Observers & Access & Agents & Notifications & Keeping) {
   const { clock, address } = settings
@@ -120,17 +147,10 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   const close = (options?: CloseOptions): Promise<void> =>
     closeInOrder([() => registry.close(options), () => hooks?.close()])
   const hooked = await hookedOrClosed(registry, hooks, close)
-  return {
-    // The audit is outermost: what a hook denies is recorded as well.
-    sessions: audit.wrap('sessions', hooked),
-    permissions: audit.wrap('permissions', registry.permissions),
-    archive: audit.wrap('archive', registry.archive),
-    usage: registry.usage,
-    worktrees: audit.wrap('worktrees', registry.worktrees),
-    changes: audit.wrap('changes', registry.changes),
-    moves: audit.moves(registry.moves),
-    close,
-  }
+  const { permissions, archive, usage, worktrees, changes } = registry
+  const unaudited = plain({ sessions: hooked, permissions, archive, usage, worktrees, changes })
+  // The audit is outermost: what a hook denies is recorded as well.
+  return { ...auditedServices(unaudited, audit), unaudited, moves: audit.moves(registry.moves), close }
 }
 
 /** With the hooks around it; what is open is closed where they cannot be. */

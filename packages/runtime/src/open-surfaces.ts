@@ -49,7 +49,7 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     authenticate,
     revoked,
     browsers: browserCodes(tokens, clock, revoked),
-    mcp: (request, by) => mcp.fetch(request, by),
+    mcp: (request, by, ended) => mcp.fetch(request, by, ended),
     openApi: lazyOpenApi(),
     consoleFiles: consoleFiles(consoleFolder),
     gateway: gatewayInfo(settings, { keeper: keeper?.info, fleet }),

@@ -1,6 +1,7 @@
 import { SCOPES, type Scope } from '@agentproto/contracts'
 import { OPERATIONS, operationOf, type Route, TOOLS, type ToolName } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
+import { needs } from '../../../tooling/needs.js'
 import {
   type Answered,
   accessCells,
@@ -14,9 +15,11 @@ import {
   KINDS,
   markOf,
   type Place,
+  type World,
 } from './fixtures/access-cells.js'
 
-// Every operation × every caller × every kind of session, of one real gateway. What is expected follows from the rules of
+// Every operation × every caller × every kind of session, of one real gateway, and of one that asks another host of its fleet for
+// the sessions. What is expected follows from the rules of
 // docs/security.md and docs/delegation.md, which are written here a second time, and not from the code that is tested.
 
 /** What a cell asks for; an operation of the table without a row here does not compile. */
@@ -140,6 +143,7 @@ interface Cell {
 }
 
 type Outcome =
+  | 'placement_refused'
   | 'through'
   | 'unauthorized'
   | 'forbidden'
@@ -148,6 +152,7 @@ type Outcome =
   | 'cwd_not_allowed'
   | 'cwd_outside_parent'
 const REFUSALS: readonly string[] = [
+  'placement_refused',
   'unauthorized',
   'forbidden',
   'delegation_denied',
@@ -158,20 +163,28 @@ const REFUSALS: readonly string[] = [
 ]
 
 /** The rules. */
-function expectedOf({ scope, row, caller, on, at }: Cell): Outcome {
+function expectedOf({ scope, row, caller, on, at }: Cell, world: World): Outcome {
   const who: Caller = CALLERS[caller]
   if (scope === 'open') return 'through'
   if (who.scope === undefined) return 'unauthorized'
   if (SCOPES.indexOf(who.scope) < SCOPES.indexOf(scope))
     return who.session !== undefined && scope === 'operate' ? 'delegation_denied' : 'forbidden'
-  if (on !== undefined && !isOpenTo(who, on, scope)) return 'session_not_found'
+  if (on !== undefined && !isOpenTo(who, on, { scope, world })) return 'session_not_found'
   if (who.session !== undefined && row.noAgent === true) return 'delegation_denied'
-  return at === undefined ? 'through' : startOf(who, at)
+  if (at === undefined) return 'through'
+  // What an agent starts runs on its own host.
+  return world === 'another host' && who.session !== undefined ? 'placement_refused' : startOf(who, at)
 }
 
 /** An agent sees itself and what it started, and drives only the latter; a bound token has its workspace. */
-function isOpenTo({ session, workspace }: Caller, on: KindName, scope: Scope): boolean {
+function isOpenTo(
+  { session, workspace }: Caller,
+  on: KindName,
+  { scope, world }: { readonly scope: Scope; readonly world: World },
+): boolean {
   const kind = KINDS[on]
+  // The agents are of the host that is asked, and the sessions are not.
+  if (session !== undefined && world === 'another host') return false
   if (session !== undefined) return kind.under === session || (on === session && scope === 'read')
   return workspace === undefined || kind.workspace === workspace
 }
@@ -201,7 +214,7 @@ const routeCells = ROUTES.filter((route) => route in ROWS).flatMap((route) => {
   const below = route.replace(' /sessions', ` ${BELOW}`)
   if (!route.includes('/:id')) return cells
   // The same handler answers there: one more session for each end would only cost time.
-  const again = cells.filter((cell) => cell.row.ends !== true || expectedOf(cell) !== 'through')
+  const again = cells.filter((cell) => cell.row.ends !== true || expectedOf(cell, 'one host') !== 'through')
   return [...cells, ...again.map((cell) => ({ ...cell, name: below }))]
 })
 const toolCells = Object.values(TOOLS)
@@ -214,18 +227,24 @@ const toolCells = Object.values(TOOLS)
     ),
   )
 
+const placeIn = (world: World): object => (world === 'another host' ? { on: 'far' } : {})
+
 type Send = (cells: Cells, cell: Cell, id: string) => Promise<Answered>
 
-const overHttp: Send = async ({ request, folders, code }, { name, row, caller, at }, id) => {
+const overHttp: Send = async ({ request, folders, code, world }, { name, row, caller, at }, id) => {
   const [method = '', pattern = ''] = name.split(' ')
   const path = (row.path ?? pattern).replace(/^\/sessions(?=\/:id)/, pattern.startsWith(BELOW) ? BELOW : '/sessions')
   const named = path.includes(':code') ? path.replace(':code', await code()) : path.replace(':id', id)
-  const start = at && { ...(path === '/sessions/agent' ? { adapter: 'known' } : {}), cwd: folders[at] }
+  const start = at && {
+    ...(path === '/sessions/agent' ? { adapter: 'known' } : {}),
+    cwd: folders[at],
+    ...placeIn(world),
+  }
   return request(caller, { method: method === 'ALL' ? 'POST' : method, path: named, body: start ?? row.body })
 }
 
-const overMcp: Send = ({ tool, folders }, { name, row, caller, on, at }, id) => {
-  const start = at && { adapter: 'known', cwd: folders[at] }
+const overMcp: Send = ({ tool, folders, world }, { name, row, caller, on, at }, id) => {
+  const start = at && { adapter: 'known', cwd: folders[at], ...placeIn(world) }
   return tool(caller, name, {
     ...(on && (name === 'wait_for_sessions' ? { sessionIds: [id] } : { sessionId: id })),
     ...(start ?? row.body),
@@ -237,15 +256,20 @@ test('12 every operation and every tool has its row', () => {
   expect(Object.keys(TOOL_ROWS).toSorted()).toEqual(Object.keys(TOOLS).toSorted())
 })
 
+// The same handlers answer below an agent: for sessions of another host once is enough.
+const once = routeCells.filter(({ name }) => !name.includes(`${BELOW}/`))
+
 test.each([
-  ['routes', routeCells, overHttp],
-  ['tools', toolCells, overMcp],
+  ['12 routes × callers × sessions', 'one host', routeCells, overHttp],
+  ['12 tools × callers × sessions', 'one host', toolCells, overMcp],
+  ['17.7 routes × callers × sessions of another host', 'another host', once, overHttp],
+  ['17.7 tools × callers × sessions of another host', 'another host', toolCells, overMcp],
 ] as const)(
-  '12 %s × callers × sessions: a rejected call changes nothing, and no answer shows what is hidden from its caller',
-  { timeout: 180_000 },
-  async (_, all, send) => {
-    const cells = await accessCells()
-    const isOpen = (cell: Cell): boolean => expectedOf(cell) === 'through'
+  '%s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
+  { ...needs('nats-server'), timeout: 300_000 },
+  async (_, world, all, send) => {
+    const cells = await accessCells(world)
+    const isOpen = (cell: Cell): boolean => expectedOf(cell, world) === 'through'
     const before = await cells.state()
     expect(
       await faultsOf(
@@ -265,15 +289,15 @@ async function faultsOf(cells: Cells, asked: readonly Cell[], send: Send): Promi
   return faults
 }
 
-const sessionOf = ({ ids, make }: Cells, cell: Cell): Promise<string> | string => {
+const sessionOf = ({ ids, make, world }: Cells, cell: Cell): Promise<string> | string => {
   const { on, row } = cell
   if (on === undefined) return ''
-  return row.ends === true && expectedOf(cell) === 'through' ? make(on) : ids[on]
+  return row.ends === true && expectedOf(cell, world) === 'through' ? make(on) : ids[on]
 }
 
 function faultsIn({ status, code, text }: Answered, cell: Cell, cells: Cells): readonly string[] {
   const { name, caller, on, at } = cell
-  const expected = expectedOf(cell)
+  const expected = expectedOf(cell, cells.world)
   const got = REFUSALS.includes(code ?? '') ? code : 'through'
   const isFailure = status >= 500 && code !== 'not_supported'
   const what = `${caller}: ${name} ${on ?? at ?? ''}`
@@ -285,9 +309,10 @@ function faultsIn({ status, code, text }: Answered, cell: Cell, cells: Cells): r
 }
 
 /** Texts that the answer may not have. A folder that the caller itself named is in the answer that rejects it. */
-function hiddenFrom({ caller, at }: Cell, { folders }: Cells): readonly string[] {
+function hiddenFrom({ caller, at }: Cell, { folders, world }: Cells): readonly string[] {
   const who: Caller = CALLERS[caller]
-  const isHidden = (kind: KindName): boolean => who.scope === undefined || !isOpenTo(who, kind, 'read')
+  const isHidden = (kind: KindName): boolean =>
+    who.scope === undefined || !isOpenTo(who, kind, { scope: 'read', world })
   const hidden = KIND_NAMES.filter(isHidden)
   return [...hidden.map(markOf), ...(hidden.includes('foreign') && at !== 'b' ? [folders.b] : [])]
 }

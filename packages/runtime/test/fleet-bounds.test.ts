@@ -1,21 +1,17 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Principal } from '@agentproto/contracts'
-import { createFleetKey } from '@agentproto/fleet'
-import type { Gateway } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
-import { startNats } from '../../fleet/test/support/nats-servers.ts'
 import { needs } from '../../../tooling/needs.ts'
-import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+import { PATIENT, twoHosts } from './fixtures/two-hosts.js'
 
 const owner: Principal = { type: 'owner', name: 'owner' }
-const patient = { timeout: 20_000 }
 
 test(
   '17.R5 a token that is bound to a workspace of one host reaches no session of another one',
   needs('nats-server'),
   async () => {
-    const { a, b } = await twoGateways()
+    const { a, b } = await twoHosts()
     const folder = join(b.home, 'shop')
     await mkdir(folder)
     await b.workspaces.add({ slug: 'shop', path: folder }, owner)
@@ -25,7 +21,7 @@ test(
     await a.workspaces.add({ slug: 'shop', path: far }, owner)
     const { id } = await a.sessions.spawn({ adapter: 'demo', workspaceSlug: 'shop', label: 'hidden' }, owner)
     await a.sessions.prompt(id, { prompt: 'hidden words' }, owner)
-    await expect.poll(async () => (await b.sessions.list()).sessions.map((each) => each.id), patient).toEqual([id])
+    await expect.poll(async () => (await b.sessions.list()).sessions.map((each) => each.id), PATIENT).toEqual([id])
     const { token } = await b.tokens.create({ name: 'shop', scope: 'operate', workspaces: ['shop'] }, owner)
     const { url } = await b.listen({ port: 0 })
     const ask = async (method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> => {
@@ -67,17 +63,3 @@ const ONE_SESSION: readonly (readonly [string, string, unknown?])[] = [
   ['POST', '/sessions/:id/fork', {}],
   ['POST', '/sessions/:id/interrupt', {}],
 ]
-
-async function twoGateways(): Promise<{ readonly a: Gateway; readonly b: Gateway }> {
-  const [{ url }, folder] = await Promise.all([startNats(), temporaryHome()])
-  const key = join(folder, 'fleet.key')
-  await createFleetKey(key)
-  const start = async (host: string): Promise<Gateway> =>
-    testGateway({ home: await temporaryHome(), cluster: { servers: [url], key, host, leaseMs: 3_000 } })
-  const [a, b] = [await start('a'), await start('b')]
-  for (const each of [a, b])
-    await expect
-      .poll(async () => (await each.hosts.list()).filter(({ reachable }) => reachable).length, patient)
-      .toBe(2)
-  return { a, b }
-}

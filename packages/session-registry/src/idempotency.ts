@@ -56,10 +56,14 @@ export class Idempotency<T> {
   }
 }
 
-/** With its bounds: a name may be another token's by now, which must not get what was answered to this one. */
+/**
+ * With its bounds: a name may be another token's by now, which must not get what was answered to this one. And with its host: each
+ * host of a fleet has tokens of its own, which may have the same name.
+ */
 function callerOf(by: Principal): string {
-  const { type, name } = by
-  return JSON.stringify(by.type === 'token' ? [type, name, by.scope, by.workspaces, by.folders] : [type, name])
+  const { type, name, via } = by
+  if (by.type !== 'token') return JSON.stringify([type, name])
+  return JSON.stringify([type, name, by.scope, by.workspaces, by.folders, ...(via === undefined ? [] : [via])])
 }
 
 const digestOf = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('base64')

@@ -134,7 +134,8 @@ class Registry implements SessionRegistry {
       assertBudget: (session) => ledger.assertRoom(session.workspaceSlug, session.parentSessionId),
       discard: (session) => this.#delete(session),
     })
-    this.archive = new Archive({ ...options, sessions, keep, forget: (id, by) => this.forget(id, by) })
+    const forget = (id: string, by: Principal): Promise<Forgotten> => this.forget(id, by)
+    this.archive = new Archive({ ...options, sessions, feed: this.#feed, keep, forget })
   }
 
   async load(): Promise<void> {

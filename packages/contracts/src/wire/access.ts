@@ -35,6 +35,30 @@ export function assertMayUse(by: Principal, needed: Scope | undefined): void {
 }
 
 /**
+ * What is answered after the token of its caller has ended is nothing for that caller.
+ * @param ended Aborts with the token; absent for the owner, whose token never ends
+ * @throws `unauthorized` when it has ended before or meanwhile
+ */
+export async function whileTokenIsValid<T>(ended: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  if (ended === undefined) return work()
+  if (ended.aborted) throw tokenEnded()
+  try {
+    const result = await work()
+    if (!ended.aborted) return result
+  } catch (thrown) {
+    if (!ended.aborted) throw thrown
+  }
+  throw tokenEnded()
+}
+
+/** What a caller waits for ends with its token. */
+export const tokenEnded = (): AgentprotoError =>
+  new AgentprotoError('unauthorized', 'The token ended while the request was answered', {
+    expected: 'a token that is valid until the answer',
+    hint: 'What was begun goes on; see it with a valid token',
+  })
+
+/**
  * Checks that a principal may decide about future requests. An agent may not, not even for its children, whose permissions are
  * a subset of its own. Rules of a workspace need the scope `admin`.
  * @throws `forbidden`

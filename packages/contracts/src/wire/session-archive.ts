@@ -20,7 +20,16 @@ export interface SessionArchive {
   /**
    * Imports what `export` returned as `json` or `jsonl`, in pieces of any size. The session gets a new id if its own is used, has
    * its origin in `imported`, and is never resumable. An invalid import leaves nothing behind.
+   * @param ids Of a fleet: whether an id is free on all hosts. Absent: on this one
    * @throws `invalid_request`, `payload_too_large`, `storage_failed`
    */
-  import(text: AsyncIterable<string>, by: Principal): Promise<Session>
+  import(text: AsyncIterable<string>, by: Principal, ids?: FleetIds): Promise<Session>
+}
+
+/** The ids of the sessions of a fleet. */
+export interface FleetIds {
+  /** Reserves the id of a session, if none of the fleet has it. @returns false also where that cannot be known now. Never rejects. */
+  reserve(session: Session): Promise<boolean>
+  /** The session is not stored after all. Never rejects. */
+  release(id: string): Promise<void>
 }

@@ -42,6 +42,7 @@ export const principalSchema: z.ZodType<Principal> = z.discriminatedUnion('type'
     scope: z.enum(SCOPES),
     workspaces: slugs.exactOptional(),
     folders: folders.exactOptional(),
+    expiresAt: z.iso.datetime().exactOptional(),
     trace,
   }),
   z.strictObject({ type: z.literal('session'), name, sessionId, delegates: z.boolean(), trace }),

@@ -124,7 +124,8 @@ export class PeerCalls {
     this.#feeds.set(id, feed)
     const { own, mayRun } = this.#options
     try {
-      const request = { method, from, given: parseJson(text), signal: stop.signal, text: feed.text, mayRun }
+      const given = parseJson(text)
+      const request = { method, from, now: this.#now(), given, signal: stop.signal, text: feed.text, mayRun }
       const { outcome, reader } = await runMethod(own, request)
       this.#finish(call, reader === undefined ? outcome : this.#readers.open(id, reader, outcome))
     } catch (thrown) {

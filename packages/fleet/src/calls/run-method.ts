@@ -1,5 +1,5 @@
 import { AgentprotoError, defined, isAgentprotoError, type Principal } from '@agentproto/contracts'
-import { assertMayUse, boundsOf, OPERATIONS, type Operation, type Reader } from '@agentproto/contracts/wire'
+import { assertMayUse, boundsOf, OPERATIONS, type Operation, type Reader, tokenEnded } from '@agentproto/contracts/wire'
 import { type Outcome, parseCall } from './call-frame.js'
 import { principalSchema } from './carried-values.js'
 import type { Started } from './method-kinds.js'
@@ -16,6 +16,8 @@ export interface Received {
   readonly given: unknown
   /** The host that signed it. */
   readonly from: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
   readonly signal: AbortSignal
   /** For a method that reads a text. */
   readonly text: AsyncIterable<string>
@@ -37,10 +39,10 @@ export const hasEffect = (name: string): boolean => isCarried(name) && METHODS[n
 
 /** @throws `invalid_request`, `unauthorized`, `forbidden`, and what the service throws */
 export async function runMethod(own: SharedServices, call: Received): Promise<Ran> {
-  const { method: name, from, signal, text } = call
+  const { method: name, signal, text } = call
   if (!isCarried(name)) throw unknownMethod(name)
   const { args, by: givenBy } = partsOf(call.given)
-  const by = METHODS[name].principal ? principalOf(givenBy, from) : READER
+  const by = METHODS[name].principal ? principalOf(givenBy, call) : READER
   if (METHODS[name].principal) {
     assertOwned(args, call)
     await assertAllowed(own, { name, by, args })
@@ -67,13 +69,18 @@ function partsOf(given: unknown): { readonly args: readonly unknown[]; readonly 
 const READER: Principal = { type: 'token', name: 'another host', scope: 'read', workspaces: [] }
 
 /** The principal as the other host has checked it, and that host. */
-function principalOf(given: unknown, via: string): Principal {
+function principalOf(given: unknown, { from: via, now }: Pick<Received, 'from' | 'now'>): Principal {
   const { success, data } = principalSchema.safeParse(given)
+  if (success && hasExpired(data, now)) throw tokenEnded()
   if (success) return { ...data, via }
   throw new AgentprotoError('unauthorized', 'The call of another host does not say for whom it is', {
     expected: 'a principal',
   })
 }
+
+/** The call was on its way when its token expired. */
+const hasExpired = (by: Principal, now: number): boolean =>
+  by.type === 'token' && by.expiresAt !== undefined && Date.parse(by.expiresAt) <= now
 
 interface Asked {
   readonly name: CarriedName

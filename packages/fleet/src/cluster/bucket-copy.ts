@@ -82,6 +82,11 @@ export class BucketCopy<T> {
     return this.#entries.get(key)?.revision ?? 0
   }
 
+  /** The last revision of a key that a gateway has written, as far as is known; 0 for none. */
+  signed(key: string): number {
+    return this.#entries.get(key)?.signed ?? 0
+  }
+
   /** What this host has written itself is in its copy at once. */
   written(key: string, record: T | undefined, revision: number): void {
     this.#apply(key, record, { revision, isListed: false, storedAt: this.#options.clock.now() })
@@ -135,17 +140,13 @@ export class BucketCopy<T> {
     const key = bucket.keyOf(message.subject)
     const heard = { revision: message.seq, isListed, storedAt: Math.floor(message.info.timestampNanos / 1e6) }
     const { value, isForged, replaced } = bucket.stored(message)
-    if (isForged || isStoredAgain({ ...heard, replaced }, this.#lastSigned(key))) return this.#forged(key, heard)
+    if (isForged || isStoredAgain({ ...heard, replaced }, this.signed(key))) return this.#forged(key, heard)
     if (value === undefined) return this.#apply(key, undefined, heard)
     const record = parse(key, value)
     if (record === undefined)
       this.#report(`${bucket.stream} has something for ${nameOf(key)} that is not a record; it is ignored.`)
     else if (!isListed) this.#options.onStored?.(key, record, heard)
     this.#apply(key, record, heard)
-  }
-
-  #lastSigned(key: string): number {
-    return this.#entries.get(key)?.signed ?? 0
   }
 
   #forged(key: string, heard: Heard): void {

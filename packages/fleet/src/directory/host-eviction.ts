@@ -46,7 +46,8 @@ export class HostEvictions {
     const { bucket, known } = this.#options
     const stored = await bucket.read(host)
     if (known.isReachable(host) || signal.aborted) return 'alive'
-    if (stored !== undefined && hasLapsed(host, stored)) return this.#write(host, stored.revision)
+    if (stored !== undefined && hasLapsed(host, stored) && known.hasHeard(host, stored))
+      return this.#write(host, stored.revision)
     const from = await this.#blocked(host, stored)
     if (from === undefined) return 'raced'
     return (await this.#abandoned(host, from, signal)) ?? this.#write(host, from)

@@ -1,4 +1,5 @@
 import type { Timer } from '@agentproto/contracts'
+import { isStoredAgain, type Stored } from '../cluster/bucket.js'
 import type { Heard } from '../cluster/bucket-copy.js'
 import type { HostEviction, HostRecord } from './directory-records.js'
 import type { LeaseTimes } from './lease.js'
@@ -30,6 +31,8 @@ interface Sighting {
   readonly revision: number
   readonly received: Moment
   readonly lastSeen: number
+  /** Whether its record was there when this host began to listen. */
+  readonly isListed: boolean
   /** Whether its heartbeat is there: it neither left nor was evicted. */
   readonly isPresent: boolean
   /** It has removed its heartbeat itself. */
@@ -70,6 +73,16 @@ export class KnownHosts {
     return known !== undefined && known.isPresent && clock.now() - known.lastSeen < times.silentMs
   }
 
+  /**
+   * Whether what is stored of it now is what this host has heard when it was stored. What was only listed may be older, and stored again
+   * by somebody else: a host that was evicted once may have come back since then.
+   */
+  hasHeard(host: string, { revision, replaced }: Pick<Stored, 'revision' | 'replaced'>): boolean {
+    const known = this.#hosts.get(host)
+    if (known === undefined || isStoredAgain({ revision, replaced }, known.revision)) return false
+    return known.revision < revision || !known.isListed
+  }
+
   /** The last revision of its key. */
   revision(host: string): number {
     return this.#hosts.get(host)?.revision ?? 0
@@ -90,6 +103,7 @@ export class KnownHosts {
     this.#hosts.set(host, {
       record: heartbeat ?? before?.record,
       revision: heard.revision,
+      isListed: heard.isListed,
       received: momentOf(clock),
       lastSeen: heartbeat === undefined ? (before?.lastSeen ?? seen) : seen,
       isPresent: heartbeat !== undefined,

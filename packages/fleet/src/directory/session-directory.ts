@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
-import { AgentprotoError, type Session } from '@agentproto/contracts'
+import { AgentprotoError, pause, type Session } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
 import type { Reader } from '@agentproto/contracts/wire'
-import { Bucket, NEVER_STORED, type Stored } from '../cluster/bucket.js'
+import { Bucket, isStoredAgain, NEVER_STORED, type Stored } from '../cluster/bucket.js'
 import { BucketCopy } from '../cluster/bucket-copy.js'
 import type { ClaimEvents } from './claim-events.js'
 import { notTaken } from './claim-outcome.js'
@@ -25,6 +25,8 @@ export interface SessionDirectoryOptions extends ClaimEvents {
 const MAX_SESSIONS = 200_000
 const MAX_ATTEMPTS = 8
 const IDLE_MS = 5_000
+/** Until the record of a session that was deleted here is asked for again. */
+const DELETED_MS = 100
 
 /**
  * The sessions of the fleet: records in a bucket that are only changed by compare-and-set, a watched copy of them, and the
@@ -134,6 +136,22 @@ export class SessionDirectory {
     return this.#claims.claim(session, settings)
   }
 
+  /**
+   * Makes a session that no host has this host's, also one that was deleted before.
+   * @returns false when a host has it, or when that cannot be known now
+   */
+  async reserve(session: Session): Promise<boolean> {
+    const { host, clock } = this.#hosts
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && this.#hosts.term !== undefined; attempt++) {
+      const stored = await this.#read(session.id)
+      const record = this.#recordIn(session.id, stored)
+      // This host has deleted it, and its record is about to be.
+      if (record?.owner === host && stored.isForged !== true) await pause(clock, DELETED_MS, this.#closing.signal)
+      else return record === undefined && stored.isForged !== true && this.#make(session, stored.revision)
+    }
+    return false
+  }
+
   /** The epoch of an own session; undefined while it is not known, or when it is another host's. */
   epochOf(id: string): number | undefined {
     return this.#claims.epochOf(id)
@@ -165,7 +183,7 @@ export class SessionDirectory {
   async takeOver(id: string): Promise<number> {
     // Read before the eviction: a record of a later term of its owner has another revision.
     const stored = await this.#read(id)
-    const record = stored.value === undefined ? undefined : parseSession(id, stored.value)
+    const record = this.#recordIn(id, stored)
     if (record === undefined) throw new AgentprotoError('session_not_found', `The fleet has no session ${id}`)
     const { owner } = record
     if (owner === this.#hosts.host) return this.#claims.taken(record, stored.revision)
@@ -206,6 +224,24 @@ export class SessionDirectory {
     this.#marks.close()
     this.#copy.close()
     this.#known.feed.close()
+  }
+
+  /** What a gateway has stored last, also where somebody else has written over it since then. */
+  #recordIn(id: string, stored: Stored): SessionRecord | undefined {
+    const isOverwritten = stored.isForged === true || isStoredAgain(stored, this.#copy.signed(id))
+    if (isOverwritten) return this.#copy.records.get(id)
+    return stored.value === undefined ? undefined : parseSession(id, stored.value)
+  }
+
+  async #make(session: Session, expected: number): Promise<boolean> {
+    const { host, term } = this.#hosts
+    if (term === undefined) return false
+    const record: SessionRecord = { owner: host, epoch: 1, term, session }
+    const written = await this.#tried(() => this.#bucket.write(session.id, record, expected))
+    if (written === undefined) return false
+    this.#copy.written(session.id, record, written)
+    this.#claims.taken(record, written)
+    return true
   }
 
   async #take(record: SessionRecord, revision: number): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Clock, Principal } from '@agentproto/contracts'
 import type { EventBatch, SessionReplay } from '@agentproto/contracts/agent'
-import type { EventReader, Reader, SpawnAgentRequest } from '@agentproto/contracts/wire'
+import type { EventReader, FleetIds, Reader, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Caller } from '../calls/caller.js'
 import type { SessionRecord } from '../directory/directory-records.js'
 import type { SharedServices } from '../calls/places.js'
@@ -37,6 +37,10 @@ export interface FleetServicesOptions {
   readonly log: LogOfAll
   /** What the log alone says of a session whose host is away. */
   readonly replay: SessionReplay
+  /** A signal that aborts when the token of a caller ends: what other hosts have not begun for it then, is not begun. */
+  readonly endOf?: ((by: Principal) => AbortSignal | undefined) | undefined
+  /** Which ids are free on all hosts. Without it each import gets a new one. */
+  readonly ids?: FleetIds
   /** Chooses the host of a new session; without it this host. @throws `placement_refused` */
   readonly place?: (request: SpawnAgentRequest, by: Principal) => Promise<string>
 }
@@ -45,4 +49,7 @@ export interface FleetServicesOptions {
  * The services of a fleet: they answer for the sessions of every host, and are used in the place of the host's own. Adapters,
  * workspaces, tokens, logins and notifications are always those of this host.
  */
-export type FleetServices = SharedServices
+export interface FleetServices extends SharedServices {
+  /** The other host that has a session; undefined for one of this host, and for one that is not known. */
+  readonly hostOf: (sessionId: string) => string | undefined
+}

@@ -13,6 +13,7 @@ import { OwnerCalls } from './owner-calls.js'
 import { ownerOrLog } from './owner-or-log.js'
 import { Owners } from './owners.js'
 import { sessionsOf } from './fleet-sessions.js'
+import { NOT_KNOWN } from './fleet-ids.js'
 
 /**
  * The services of a fleet, of any session on any host. A session of this host is answered by its own services, with nothing between
@@ -29,6 +30,7 @@ export function fleetServices(options: FleetServicesOptions): FleetServices {
     usage: usageOf(fleet),
     worktrees: worktreesOf(fleet),
     changes: changesOf(fleet),
+    hostOf: (id) => owners.otherShown(id),
   }
 }
 
@@ -57,7 +59,7 @@ function permissionsOf(fleet: Fleet): PermissionService {
 }
 
 function archiveOf(fleet: Fleet): SessionArchive {
-  const { host: self, own, calls, owner, owners, replay, view } = fleet
+  const { host: self, own, calls, owner, owners, replay, view, ids = NOT_KNOWN } = fleet
   const { archive } = own
   return {
     async search(query, within, signal) {
@@ -73,14 +75,14 @@ function archiveOf(fleet: Fleet): SessionArchive {
       if (owners.isAlone) return archive.prune(request, by)
       const answer = () => archive.prune(request, by)
       const asked = await askAll({ host: self, answer }, owners.others, (host) =>
-        calls.to(host).value('archive.prune', [request], { by }),
+        calls.to(host).value('archive.prune', [request], { by, signal: fleet.endOf?.(by) }),
       )
       return mergePruned(asked, request.dryRun ?? false)
     },
     repair: (id, options, by) => owner.act('archive.repair', [id, options], by),
     export: (id, format) =>
       ownerOrLog(fleet, id, { owner: () => owner.texts([id, format]), inLog: (log) => replay.export(log, format) }),
-    import: (text, by) => archive.import(text, by),
+    import: (text, by) => archive.import(text, by, ids),
   }
 }
 

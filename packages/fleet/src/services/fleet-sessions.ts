@@ -26,6 +26,7 @@ function starts(fleet: Fleet): Part<'spawn' | 'fork'> {
     calls,
     owners,
     place,
+    endOf,
   } = fleet
   return {
     async spawn(request, by) {
@@ -33,14 +34,14 @@ function starts(fleet: Fleet): Part<'spawn' | 'fork'> {
       // That host knows its name alone.
       const placed = request.on === undefined ? request : { ...request, on: host }
       if (host === self) return sessions.spawn(placed, by)
-      const session = await calls.to(host).value('sessions.spawn', [placed], { by })
+      const session = await calls.to(host).value('sessions.spawn', [placed], { by, signal: endOf?.(by) })
       owners.created(session.id, host)
       return session
     },
     async fork(id, request, by) {
       const host = owners.otherOf(id)
       if (host === undefined) return sessions.fork(id, request, by)
-      const session = await calls.to(host).value('sessions.fork', [id, request], { by })
+      const session = await calls.to(host).value('sessions.fork', [id, request], { by, signal: endOf?.(by) })
       owners.created(session.id, host)
       return shown(fleet, session, host)
     },

@@ -1,6 +1,5 @@
 import type { Principal } from '@agentproto/contracts'
-import type { Reader } from '@agentproto/contracts/wire'
-import type { Caller } from '../calls/caller.js'
+import { type Reader, whileTokenIsValid } from '@agentproto/contracts/wire'
 import {
   type ArgsOf,
   METHODS,
@@ -15,11 +14,10 @@ import {
 import type { HostCalls } from '../calls/host-calls.js'
 import type { SharedServices } from '../calls/places.js'
 import { sessionOf } from '../calls/session-of.js'
+import type { FleetServicesOptions } from './fleet-services-options.js'
 import type { Owners } from './owners.js'
 
-interface OwnerCallsOptions {
-  readonly own: SharedServices
-  readonly calls: Caller
+interface OwnerCallsOptions extends Pick<FleetServicesOptions, 'own' | 'calls' | 'endOf'> {
   readonly owners: Owners
 }
 
@@ -29,19 +27,23 @@ interface OwnerCallsOptions {
  */
 export class OwnerCalls {
   readonly #own: SharedServices
-  readonly #calls: Caller
+  readonly #calls: FleetServicesOptions['calls']
   readonly #owners: Owners
+  readonly #endOf: OwnerCallsOptions['endOf']
 
-  constructor({ own, calls, owners }: OwnerCallsOptions) {
+  constructor({ own, calls, owners, endOf }: OwnerCallsOptions) {
     this.#own = own
     this.#calls = calls
     this.#owners = owners
+    this.#endOf = endOf
   }
 
   /** Calls a method that changes something. */
   async act<K extends OwnerAct>(name: K, args: ArgsOf<K>, by: Principal): Promise<ResultOf<K>> {
     const other = this.#other(args)
-    return other === undefined ? ownerAct(name).run(this.#own, args, { by }) : other.value(name, args, { by })
+    if (other === undefined) return ownerAct(name).run(this.#own, args, { by })
+    const signal = this.#endOf?.(by)
+    return whileTokenIsValid(signal, () => other.value(name, args, { by, signal }))
   }
 
   async read<K extends OwnerRead>(name: K, args: ArgsOf<K>, signal?: AbortSignal): Promise<ResultOf<K>> {

@@ -59,9 +59,9 @@ export function lacksOf(
   { adapter, workspaceSlug }: Omit<PlacedRequest, 'on' | 'idempotencyKey'>,
 ): readonly string[] {
   const { reachable, adapters, workspaces } = host
-  if (!reachable) return ['it is not heard from']
+  if (!reachable) return ['a sign of life']
   return [
-    ...(adapters.includes(adapter) ? [] : [`the adapter ${adapter} is not installed`]),
+    ...(adapters.includes(adapter) ? [] : [`the agent ${adapter}`]),
     ...(workspaceSlug === undefined || workspaces.includes(workspaceSlug) ? [] : [`the workspace ${workspaceSlug}`]),
   ]
 }

@@ -1,6 +1,8 @@
 import { isAgentprotoError } from '@agentproto/contracts'
 import { unreachable } from '../calls/exchange.js'
+import type { SessionArchive } from '@agentproto/contracts/wire'
 import type { SharedServices } from '../calls/places.js'
+import { NOT_KNOWN } from './fleet-ids.js'
 
 /**
  * The services of a host while it may be alone: those of its fleet once it was joined. Until then a session that is not of this
@@ -9,10 +11,16 @@ import type { SharedServices } from '../calls/places.js'
 export const switchedServices = (own: SharedServices, joined: () => SharedServices | undefined): SharedServices => ({
   sessions: switched(own.sessions, () => joined()?.sessions),
   permissions: switched(own.permissions, () => joined()?.permissions),
-  archive: switched(own.archive, () => joined()?.archive),
+  archive: switched(withNewIds(own.archive), () => joined()?.archive),
   usage: switched(own.usage, () => joined()?.usage),
   worktrees: switched(own.worktrees, () => joined()?.worktrees),
   changes: switched(own.changes, () => joined()?.changes),
+})
+
+/** While this host is alone another one may have the id of a session that is imported. */
+const withNewIds = (archive: SessionArchive): SessionArchive => ({
+  ...archive,
+  import: (text, by) => archive.import(text, by, NOT_KNOWN),
 })
 
 /** A service of a host is an object of functions. */

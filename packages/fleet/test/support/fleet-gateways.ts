@@ -41,7 +41,7 @@ type RegistryOptions = Partial<SessionRegistryOptions> & Pick<SessionRegistryOpt
 export async function startGateway(
   { url }: Pick<NatsServer, 'url'>,
   host: string,
-  { place, ...registryOptions }: RegistryOptions & Pick<FleetServicesOptions, 'place'>,
+  { place, endOf, ...registryOptions }: RegistryOptions & Pick<FleetServicesOptions, 'place' | 'endOf'>,
 ): Promise<TestGateway> {
   const { registry } = await memoryRegistry({ clock: systemClock, hostId: host, ...registryOptions })
   const problems: string[] = []
@@ -85,6 +85,7 @@ export async function startGateway(
     clock,
     log,
     replay: sessionReplay({ clock }),
+    endOf,
     ...(place && { place }),
   })
   // It ends with its gateway.

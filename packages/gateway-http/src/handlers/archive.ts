@@ -5,12 +5,14 @@ import { assertNotEncoded } from '../json-body.js'
 import { abortAnswer } from '../rejection.js'
 import type { Handlers } from '../route.js'
 import { textBody } from '../streams/text-body.js'
+import { leaving, untilTokenEnds } from '../token-end.js'
 
 /** Stored sessions as documents, and what they used. */
 export function archiveHandlers(deps: HttpDeps) {
   const { archive, usage } = deps as Required<HttpDeps>
   return {
-    'GET /search': ({ c, query, within }) => archive.search(query, within, c.req.raw.signal),
+    'GET /search': ({ c, query, within }) =>
+      untilTokenEnds(deps, c, (ended) => archive.search(query, within, leaving(c, ended))),
     'GET /usage': ({ query, within }) => usage.report(query, within),
     'POST /sessions/import': ({ c, by }) => archive.import(exportBody(c).pipeThrough(new TextDecoderStream()), by),
     'POST /sessions/prune': ({ body, by }) => archive.prune(body, by),
@@ -42,7 +44,7 @@ interface Document {
 }
 
 async function documentOf(deps: HttpDeps, { c, id, format, attachment }: Document): Promise<Response> {
-  const { archive, onError } = deps as HttpDeps & { readonly archive: SessionArchive }
+  const { archive, onError, revoked } = deps as HttpDeps & { readonly archive: SessionArchive }
   const text = await archive.export(id, format)
   function onFailure(thrown: unknown): Error | undefined {
     onError?.(thrown, { method: c.req.method, path: c.req.path })
@@ -55,7 +57,10 @@ async function documentOf(deps: HttpDeps, { c, id, format, attachment }: Documen
     ...(attachment === undefined ? {} : { 'content-disposition': `attachment; filename="${attachment}"` }),
   }
   // Hono drops the body of a HEAD without cancelling it, so that its source would stay open.
-  return new Response(c.req.method === 'HEAD' ? null : await textBody(text, onFailure), { headers })
+  return new Response(
+    c.req.method === 'HEAD' ? null : await textBody(text, { onFailure, ended: revoked?.(c.get('by')) }),
+    { headers },
+  )
 }
 
 const EXPORT_TYPE = /^application\/(?:json|x-ndjson|jsonl)\s*(?:;|$)/i

@@ -9,7 +9,7 @@ const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8
 
 /** What belongs to the gateway and not to one session: workspaces, rules, tokens, and the gateway itself. */
 export function hostHandlers(deps: HttpDeps, streams: Streams) {
-  const { workspaces, health, version } = deps
+  const { workspaces, health, version, revoked } = deps
   // The routes of a service that is absent are not added.
   const { hosts, permissions, tokens, notifications, gateway, mcp, metrics, openApi } = deps as Required<HttpDeps>
   return {
@@ -19,7 +19,7 @@ export function hostHandlers(deps: HttpDeps, streams: Streams) {
     'GET /metrics': async () => textReply(await metrics(streams.stats()), 200, METRICS_TYPE),
     async 'ALL /mcp'({ c, by }) {
       assertNotEncoded(c)
-      const answer = await mcp(c.req.raw, by)
+      const answer = await mcp(c.req.raw, by, revoked?.(c.get('by')))
       answer.headers.set('cache-control', 'no-store')
       answer.headers.set('x-content-type-options', 'nosniff')
       return answer

@@ -1,13 +1,15 @@
-import { AgentprotoError, type Clock } from '@agentproto/contracts'
-import { type SessionService, toAgentAnswer } from '@agentproto/contracts/wire'
-import type { HttpContext, HttpDeps } from '../http-deps.js'
+import { AgentprotoError } from '@agentproto/contracts'
+import { toAgentAnswer } from '@agentproto/contracts/wire'
+import type { HttpDeps } from '../http-deps.js'
 import { textReply, wantsEventStream } from '../json-body.js'
 import type { Handlers } from '../route.js'
+import { leaving, untilTokenEnds } from '../token-end.js'
 import type { Streams } from '../streams/streams.js'
 import { turnMessages } from '../streams/turn-messages.js'
 
 /** `/sessions` and `/agents/:agent/sessions`, without the streams (AIP-46 §HTTP surface). */
-export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams) {
+export function sessionHandlers(deps: HttpDeps, streams: Streams) {
+  const { sessions } = deps
   const interrupt: Handlers['POST /sessions/:id/interrupt'] = async ({ params: { id }, body, by }) => ({
     ok: true,
     id,
@@ -28,7 +30,8 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
       if (body.wait !== true) return textReply(JSON.stringify({ ok: true, id, turn }), 202)
       // A client that disconnects changes nothing (F1). The signal of the request would only end this wait, and asking for it
       // costs as much as the rest of the request.
-      return { ok: true, id, turn, result: await sessions.waitTurn(id, turn) }
+      const result = await untilTokenEnds(deps, c, (ended) => sessions.waitTurn(id, turn, ended))
+      return { ok: true, id, turn, result }
     },
     'POST /sessions/:id/interrupt': interrupt,
     'POST /sessions/:id/cancel': interrupt,
@@ -48,7 +51,9 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
     },
     async 'GET /sessions/:id/turns/:turn'({ c, params: { id, turn }, query: { waitSeconds } }) {
       const number = turnNumber(turn)
-      if (waitSeconds !== undefined) await turnEnd({ sessions, clock }, { c, id, number, waitMs: waitSeconds * 1_000 })
+      if (waitSeconds === undefined) return sessions.turn(id, number)
+      const waitMs = waitSeconds * 1_000
+      await untilTokenEnds(deps, c, (ended) => turnEnd(deps, { id, number, waitMs, left: leaving(c, ended) }))
       return sessions.turn(id, number)
     },
     'GET /sessions/:id/requests': async ({ params }) => ({ requests: await sessions.requests(params.id) }),
@@ -62,21 +67,22 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
 }
 
 interface Waiting {
-  readonly c: HttpContext
   readonly id: string
   readonly number: number
   readonly waitMs: number
+  /** Aborts when nobody waits any more. */
+  readonly left: AbortSignal
 }
 
 /** Resolves when the turn has ended or the time is up. */
 async function turnEnd(
-  { sessions, clock }: { readonly sessions: SessionService; readonly clock: Clock },
-  { c, id, number, waitMs }: Waiting,
+  { sessions, clock }: Pick<HttpDeps, 'sessions' | 'clock'>,
+  { id, number, waitMs, left }: Waiting,
 ): Promise<void> {
   const over = new AbortController()
   const timer = clock.after(waitMs, () => over.abort())
   try {
-    await sessions.waitTurn(id, number, AbortSignal.any([over.signal, c.req.raw.signal]))
+    await sessions.waitTurn(id, number, AbortSignal.any([over.signal, left]))
   } catch (thrown) {
     if (!over.signal.aborted) throw thrown
   } finally {

@@ -37,6 +37,10 @@ export function openAccess(options: AccessOptions, { redactor, onProblem, audit,
   const sessionTokens = new SessionTokens(isKept ? new KeptTokens(layout.sessionTokens, onProblem) : undefined)
   // Tokens are known by their shape. Of the owner's also each half of the secret: one of them shows where the other is cut.
   for (const part of [token, token.slice(-43, -21), token.slice(-21)]) redactor.add(part)
+  const endOf = (by: Principal): AbortSignal | undefined => {
+    if (by.type === 'owner') return undefined
+    return by.type === 'session' ? sessionTokens.endOf(by.sessionId) : named.endOf(by.name)
+  }
   return {
     /** The owner's token. */
     token,
@@ -48,6 +52,8 @@ export function openAccess(options: AccessOptions, { redactor, onProblem, audit,
     close: () => named.close(),
     /** A signal that aborts when the token of a principal ends; the owner's does not. */
     revoked: (by: Principal) => (by.type === 'session' ? sessionTokens.revoked(by) : named.revoked(by)),
+    /** The same, also for a copy of the principal: undefined for one that no token here has. */
+    endOf,
   }
 }
 

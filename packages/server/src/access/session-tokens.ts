@@ -64,6 +64,12 @@ export class SessionTokens {
     return AbortSignal.abort()
   }
 
+  /** As {@link revoked}, by the session: also for a copy of the principal. Undefined where it has none. */
+  endOf(sessionId: string): AbortSignal | undefined {
+    for (const { principal, ended } of this.#held.values()) if (principal.sessionId === sessionId) return ended.signal
+    return undefined
+  }
+
   #hold({ id, sessionId, delegates, digest }: KeptToken): void {
     const principal: SessionPrincipal = { type: 'session', name: `session ${sessionId}`, sessionId, delegates }
     this.#held.set(id, { digest, principal, ended: new AbortController() })

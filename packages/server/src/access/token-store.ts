@@ -87,6 +87,12 @@ export class TokenStore implements TokenService {
     await this.#last
   }
 
+  /** As {@link revoked}, by the name of the token: also for a copy of its principal. Undefined where there is none of that name. */
+  endOf(name: string): AbortSignal | undefined {
+    for (const { stored, ended } of this.#held.values()) if (stored.name === name) return ended.signal
+    return undefined
+  }
+
   /** Aborts when the token of a principal is revoked or rotated. */
   revoked(by: Principal): AbortSignal | undefined {
     if (by.type !== 'token') return undefined
@@ -181,7 +187,7 @@ export class TokenStore implements TokenService {
   #open(stored: Stored): Held {
     const { clock } = this.#options
     const { name, scope, sha256, expiresAt } = stored
-    const principal: TokenPrincipal = { type: 'token', name, scope, ...boundsOf(stored) }
+    const principal: TokenPrincipal = { type: 'token', name, scope, ...boundsOf(stored), ...defined({ expiresAt }) }
     const ended = new AbortController()
     // Its open streams end when it expires.
     if (expiresAt !== undefined) clock.after(Date.parse(expiresAt) - clock.now(), () => ended.abort())

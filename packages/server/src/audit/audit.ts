@@ -3,7 +3,7 @@ import type { Services } from '@agentproto/contracts/wire'
 import { AuditLog, type AuditLogOptions } from './audit-log.js'
 import { openRefusals } from './refusals.js'
 import { ToolAudit } from './tool-audit.js'
-import { withAudit } from './with-audit.js'
+import { type HostOf, withAudit } from './with-audit.js'
 import { withMovesAudit } from './with-moves-audit.js'
 
 /** The audit log of a gateway. */
@@ -14,8 +14,9 @@ export function openAudit(options: AuditLogOptions) {
   const tools = new ToolAudit(log)
   const refusals = openRefusals(log, options.clock)
   return {
-    /** The same service; each call that changes something is recorded. */
-    wrap: <S extends keyof Services>(name: S, service: Services[S]): Services[S] => withAudit(name, service, log),
+    /** The same service; each call that changes something is recorded, with the other host of a fleet that does it. */
+    wrap: <S extends keyof Services>(name: S, service: Services[S], hostOf?: HostOf): Services[S] =>
+      withAudit(name, service, { log, hostOf }),
     /** The same moves; each session that comes from another host or goes to one is recorded. */
     moves: (moves: SessionMoves): SessionMoves => withMovesAudit(moves, log),
     /** Records a request that was rejected before any service was called. Never throws. */

@@ -46,7 +46,7 @@ export async function auditOffline<T>(
 /** The audit log of a home as a command without a gateway writes it: the file is closed after each line, which is marked `offline`. */
 export function openOfflineAudit(options: OfflineOptions): Pick<Audit, 'wrap' | 'close'> {
   const { writer, close } = offlineWriter(options)
-  return { wrap: (name, service) => withAudit(name, service, writer), close }
+  return { wrap: (name, service) => withAudit(name, service, { log: writer }), close }
 }
 
 function offlineWriter(options: OfflineOptions): { readonly writer: AuditWriter; close(): Promise<void> } {

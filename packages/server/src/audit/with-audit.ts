@@ -9,22 +9,43 @@ export interface Call {
   readonly by: Principal | undefined
   readonly session?: string | undefined
   readonly about?: Readonly<Record<string, unknown>>
+  /** Of a fleet: the other host that does it, and which one has a session that was created. */
+  readonly host?: string | undefined
+  readonly hostOf?: HostOf | undefined
+}
+
+/** Of a fleet: the other host that has a session. */
+export type HostOf = (sessionId: string) => string | undefined
+
+export interface AuditTarget {
+  readonly log: AuditWriter
+  readonly hostOf?: HostOf | undefined
 }
 
 /** The same service; each call of an operation with an `action` leaves a line: who called, and how it ended. */
-export function withAudit<S extends keyof Services>(name: S, service: Services[S], log: AuditWriter): Services[S] {
+export function withAudit<S extends keyof Services>(
+  name: S,
+  service: Services[S],
+  { log, hostOf }: AuditTarget,
+): Services[S] {
   return wrapMethods(service, (member, run) => {
     const method = `${name}.${member}` as AuditedMethod
     const action = ACTIONS.get(method)
     if (action === undefined) return run
     const details = DETAILS[method] as (...args: readonly unknown[]) => CallDetails
     return function audited(...args) {
-      const call = { action, ...details(...args) }
+      const call = located({ action, hostOf, ...details(...args) })
       const result = run(...args)
       const isStream = typeof result === 'object' && result !== null && Symbol.asyncIterator in result
       return isStream ? auditStream(log, call, result as AsyncIterable<unknown>) : auditPromise(log, call, result)
     }
   })
+}
+
+/** Asked before it runs: a session that is deleted is on no host afterwards. */
+function located(call: Call): Call {
+  const { session = call.about?.['session'], hostOf } = call
+  return typeof session === 'string' ? { ...call, host: hostOf?.(session) } : call
 }
 
 /** Waits for the work, then writes its line: the code of an error, never its text. */
@@ -53,16 +74,17 @@ async function* auditStream<T>(log: AuditWriter, call: Call, work: AsyncIterable
   }
 }
 
-function writeLine(log: AuditWriter, { action, by, session, about }: Call, outcome: string): void {
+function writeLine(log: AuditWriter, { action, by, session, host, about }: Call, outcome: string): void {
   const principal = by === undefined ? undefined : { type: by.type, name: by.name, via: by.via }
   const traceId = by?.trace && traceIdOf(by.trace)
-  log.write({ kind: 'control', principal, action, session, outcome, traceId, ...about })
+  log.write({ kind: 'control', principal, action, session, host, outcome, traceId, ...about })
 }
 
 /** With the session that the operation created, or the tokens that ended with the one that was revoked or rotated. */
 function withResult(call: Call, result: unknown): Call {
   if (typeof result !== 'object' || result === null) return call
-  if ('id' in result && typeof result.id === 'string') return { ...call, session: result.id }
+  if ('id' in result && typeof result.id === 'string')
+    return { ...call, session: result.id, host: call.hostOf?.(result.id) }
   if (!('ended' in result) || !Array.isArray(result.ended)) return call
   return { ...call, about: { ...call.about, ended: result.ended.filter((name) => typeof name === 'string') } }
 }

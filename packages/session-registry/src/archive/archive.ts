@@ -11,6 +11,7 @@ import {
   ARCHIVE_BOUNDS,
   type Forgotten,
   type ExportFormat,
+  type FleetIds,
   type PruneRequest,
   type PruneResult,
   type RepairReport,
@@ -21,11 +22,13 @@ import {
   type SessionBounds,
   type UnreadableEvents,
 } from '@agentproto/contracts/wire'
+import type { ChangeFeed } from '../change-feed.js'
 import { messageOf } from '../lifecycle/ending.js'
 import { sizeOfGap } from '../log/log-gap.js'
 import { exportOf } from './session-export.js'
 import { sessionNotFound } from '../records/session-id.js'
-import { importSession } from './session-import.js'
+import { ImportId } from './import-id.js'
+import { type ImportHost, importSession } from './session-import.js'
 import { cursorOf, startOf } from '../records/session-page.js'
 import { allEventsOf } from './session-reading.js'
 import { repairSession } from './session-repair.js'
@@ -40,6 +43,7 @@ export interface ArchiveHost extends Pick<
   'logs' | 'store' | 'clock' | 'newId' | 'hostId' | 'redact' | 'keep' | 'onProblem'
 > {
   readonly sessions: SessionCache
+  readonly feed: ChangeFeed
   readonly forget: (id: string, by: Principal) => Promise<Forgotten>
 }
 
@@ -54,6 +58,8 @@ const RETENTION: Principal = { type: 'owner', name: 'retention' }
 export class Archive implements SessionArchive {
   readonly #host: ArchiveHost
   #timer: Timer | undefined
+  /** Ids that an import has, and no session yet. */
+  readonly #importing = new Set<string>()
 
   constructor(host: ArchiveHost) {
     this.#host = host
@@ -136,13 +142,26 @@ export class Archive implements SessionArchive {
     return exportOf(session, allEventsOf(id, this.#host), { format, now: this.#now() })
   }
 
-  async import(text: AsyncIterable<string>): Promise<Session> {
-    const { sessions, store, logs, newId, hostId, redact } = this.#host
-    const isTaken = (id: string): boolean => sessions.descriptor(id) !== undefined
-    const now = this.#now()
-    const stored = await importSession(text, { logs, newId, hostId, isTaken, now, ...defined({ redact }) })
+  async import(text: AsyncIterable<string>, _by?: Principal, ids?: FleetIds): Promise<Session> {
+    const { sessions } = this.#host
+    const isHere = (id: string): boolean => sessions.descriptor(id) !== undefined
+    const id = new ImportId({ isHere, importing: this.#importing, fleet: ids })
+    let isStored = false
+    try {
+      const session = await this.#stored(text, (given) => id.reserve(given))
+      isStored = true
+      return session
+    } finally {
+      await id.end({ isStored })
+    }
+  }
+
+  async #stored(text: AsyncIterable<string>, reserve: ImportHost['reserve']): Promise<Session> {
+    const { sessions, feed, store, logs, newId, hostId, redact } = this.#host
+    const stored = await importSession(text, { logs, newId, hostId, reserve, now: this.#now(), ...defined({ redact }) })
     await store.save(stored)
     sessions.put(stored)
+    feed.changed(sessions.get(stored.session.id), true)
     return stored.session
   }
 

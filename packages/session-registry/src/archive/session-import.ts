@@ -30,7 +30,8 @@ export interface ImportHost {
   readonly newId: NewId
   /** Of this host. */
   readonly hostId: string
-  readonly isTaken: (id: string) => boolean
+  /** Whether the id of a session is free; then no other import gets it. */
+  readonly reserve: (session: Session) => Promise<boolean>
   /** ISO-8601. */
   readonly now: string
   readonly redact?: (text: string) => string
@@ -41,11 +42,12 @@ const BATCH = 512
 /** @throws `invalid_request`, `payload_too_large`, `storage_failed`; nothing is left of the log then */
 export async function importSession(text: AsyncIterable<string>, host: ImportHost): Promise<StoredSession> {
   const { head, events } = await exportedIn(text)
-  const id = freeId(head.session['id'], host)
+  const begun = await begin(head.session, host)
+  const { id } = begun
   const { log } = await host.logs.open(id)
   try {
     if (log.lastSeq > 0) throw new AgentprotoError('storage_corrupt', 'A log without a record has the new id')
-    const rebuild = new SessionRebuild(sessionOf(head.session, id, host))
+    const rebuild = new SessionRebuild(begun)
     await copy(events, new Writer(log, id, host.redact), rebuild)
     return { version: 1, session: ended(rebuild), turns: rebuild.turns.all.slice(-50), requests: [], spawn: {} }
   } catch (error) {
@@ -57,10 +59,13 @@ export async function importSession(text: AsyncIterable<string>, host: ImportHos
   }
 }
 
-function freeId(given: unknown, { isTaken, newId }: ImportHost): string {
-  if (typeof given !== 'string') throw invalid('The session has no id', { expected: 'an export of a session' })
+/** The session before its first event, with its own id where that is free. */
+async function begin(given: Json, host: ImportHost): Promise<Session> {
+  const { id } = given
+  if (typeof id !== 'string') throw invalid('The session has no id', { expected: 'an export of a session' })
   // An id names a folder, so it is checked.
-  return isTaken(assertSessionId(given)) ? newId(SESSION_ID_PREFIX) : given
+  const session = sessionOf(given, assertSessionId(id), host)
+  return (await host.reserve(session)) ? session : sessionOf(given, host.newId(SESSION_ID_PREFIX), host)
 }
 
 /** What is used of a session that ran elsewhere. */

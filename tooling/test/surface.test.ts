@@ -128,24 +128,25 @@ test('what each package exports', () => {
       AllRules Answer AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller
       ChangeService ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
       DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage
-      ExportFormat ExportHead FleetState Forgotten ForkRequest FoundAgent FoundAgents GatewayInfo HookStop
-      Host HostService InterruptRequest Interrupted JsonOf KillReason LostRecord MergeWorktreeRequest
-      MergedWorktree NotificationService NotificationState NotificationTest NotifyTarget OPERATIONS
-      OUTPUT_CURSOR Operation OutdatedQuery OutputReader ParamsOf PatchQuery PermissionService PlacedRule
-      PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
-      QueryOf Reader RegistryState RenameRequest RepairFinding RepairReport RequestKey RequestPage
-      ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route SearchHit SearchQuery
-      SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange SessionChanges
-      SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
-      StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS ToolDefinition
-      ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents
-      UpdateAgentRequest UsageGroup UsageQuery UsageReport UsageReportRow UsageService WaitingQuery
-      WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
-      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
-      hasEndedBefore isInFolder isWithinBounds isWithinDepth loopsSchema lostSessionSchema matchesFilter
-      mayUse mcpServerSchema movedSettingsSchema observedAgentSchema operationOf parseWire
-      permissionModeSchema promptRequestSchema promptSchema registryOriginSchema scopeOfRoute
-      sessionSchema spawnAgentSchema toAgentAnswer visibleHosts visibleWorkspaces
+      ExportFormat ExportHead FleetIds FleetState Forgotten ForkRequest FoundAgent FoundAgents GatewayInfo
+      HookStop Host HostService InterruptRequest Interrupted JsonOf KillReason LostRecord
+      MergeWorktreeRequest MergedWorktree NotificationService NotificationState NotificationTest
+      NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutdatedQuery OutputReader ParamsOf PatchQuery
+      PermissionService PlacedRule PromptAccepted PromptRequest ProvisionEvent ProvisionPhase
+      ProvisionRequest PruneRequest PruneResult QueryOf Reader RegistryState RenameRequest RepairFinding
+      RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles
+      Route SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds
+      SessionChange SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput
+      SetupStepState SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS
+      TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS
+      USAGE_GROUPS UnreadableEvents UpdateAgentRequest UsageGroup UsageQuery UsageReport UsageReportRow
+      UsageService WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema
+      assertMayDecideAhead assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace
+      createTokenSchema eventSchema hasEndedBefore isInFolder isWithinBounds isWithinDepth loopsSchema
+      lostSessionSchema matchesFilter mayUse mcpServerSchema movedSettingsSchema observedAgentSchema
+      operationOf parseWire permissionModeSchema promptRequestSchema promptSchema registryOriginSchema
+      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer tokenEnded visibleHosts visibleWorkspaces
+      whileTokenIsValid
     @agentproto/contracts/agent
       AGENT_CASE_IDS Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCaseId AgentCliAdapter
@@ -233,11 +234,12 @@ test('what each package exports', () => {
       parseSecretValue
     @agentproto/server
       Access Audit DEFAULT_PORT GatewayHooks GatewayLog GatewayRuns HomeLock HomeRecord HomeUpgrade
-      HomeWriter Hook HookContext HookDenial Hooks HostNames ListenOptions Listeners LogLevel LogOptions
-      Metrics Notifier NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions OpenTokensOptions
-      OutboxLimits OwnHostOptions PrepareHomeOptions PromptAttempt RequestAsked RestartableListenOptions
-      SpawnAttempt TlsOptions WebhookOptions assertHomeReadable browserCodes openAccess openAudit openHome
-      openOfflineAudit openTokens ownHost prepareHome recordRun withKeptToken withSessionToken
+      HomeWriter Hook HookContext HookDenial Hooks HostNames HostOf ListenOptions Listeners LogLevel
+      LogOptions Metrics Notifier NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions
+      OpenTokensOptions OutboxLimits OwnHostOptions PrepareHomeOptions PromptAttempt RequestAsked
+      RestartableListenOptions SpawnAttempt TlsOptions WebhookOptions assertHomeReadable browserCodes
+      openAccess openAudit openHome openOfflineAudit openTokens ownHost prepareHome recordRun
+      withKeptToken withSessionToken wrapMethods
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/server/home

@@ -171,9 +171,7 @@ function expectedOf({ scope, row, caller, on, at }: Cell, world: World): Outcome
     return who.session !== undefined && scope === 'operate' ? 'delegation_denied' : 'forbidden'
   if (on !== undefined && !isOpenTo(who, on, { scope, world })) return 'session_not_found'
   if (who.session !== undefined && row.noAgent === true) return 'delegation_denied'
-  if (at === undefined) return 'through'
-  // What an agent starts runs on its own host.
-  return world === 'another host' && who.session !== undefined ? 'placement_refused' : startOf(who, at)
+  return at === undefined ? 'through' : startOf(who, at, world)
 }
 
 /** An agent sees itself and what it started, and drives only the latter; a bound token has its workspace. */
@@ -189,7 +187,9 @@ function isOpenTo(
   return workspace === undefined || kind.workspace === workspace
 }
 
-function startOf({ isOwner, session, workspace }: Caller, at: Place): Outcome {
+function startOf({ isOwner, session, workspace }: Caller, at: Place, world: World): Outcome {
+  // What an agent starts runs on its own host.
+  if (world === 'another host' && session !== undefined) return 'placement_refused'
   if (isOwner === true) return 'through'
   if (session !== undefined) return at === KINDS[session].workspace ? 'through' : 'cwd_outside_parent'
   return at !== 'outside' && (workspace ?? at) === at ? 'through' : 'cwd_not_allowed'

@@ -149,7 +149,7 @@ interface Plan {
   readonly start: StartPoint
 }
 
-/** What is there already is not what is planned: whoever finds the plan may remove what it names. */
+/** What is there already is not what is planned: the next start may remove what the plan names. */
 async function plan({ at, onPlanned }: CreateWorktree, { start, ...place }: Plan): Promise<void> {
   if (onPlanned === undefined) return
   if (existsSync(at)) throw placeInvalid(at)

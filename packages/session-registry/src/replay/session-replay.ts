@@ -7,47 +7,53 @@ import { eventOf } from '../log/event-record.js'
 import { endOf } from '../log/log-batches.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 import { OutputFeed } from '../output/output-feed.js'
+import { LogTurns } from './log-turns.js'
 import { startOf } from '../turns/turn-history.js'
-import { readTurn, readTurns, turnsOf, type TurnSource, withPrompt } from '../turns/turn-log.js'
+import { readTurn, readTurns, type TurnSource, withPrompt } from '../turns/turn-log.js'
 
-/** Answers of a session of another host, with the code that answers for those of this one. Nothing is kept from call to call. */
-export const sessionReplay = ({ clock }: { readonly clock: Clock }): SessionReplay => ({
-  async output(log, lastN) {
-    const feed = await outputOf(log, { clock, isOver: () => true })
-    try {
-      return await feed.lines(lastN)
-    } finally {
-      feed.closed()
-    }
-  },
-  followOutput: (log, cursor) => followOutput(log, cursor, clock),
-  turns: async (log, query) => readTurns(await sourceOf(log), query),
-  async turn(log, number) {
-    const source = await sourceOf(log)
-    return number > source.turns.count ? undefined : detailOf(source, number)
-  },
-  async result(log, number) {
-    const source = await sourceOf(log)
-    if (number > source.turns.count) return undefined
-    const result = await readTurn(source, number)
-    return result.state === 'ended' ? result : undefined
-  },
-  requests: requestsIn,
-  export: (log, format) => exportOf(log.session, itemsOf(log), { format, now: new Date(clock.now()).toISOString() }),
-})
+/** Answers of a session of another host, with the code that answers for those of this one. */
+export function sessionReplay({ clock }: { readonly clock: Clock }): SessionReplay {
+  const turns = new LogTurns()
+  const source = async (log: SharedLog): Promise<TurnSource> => sourceOf(log, await turns.of(log))
+  return {
+    async output(log, lastN) {
+      const feed = await outputOf(log, { clock, turns, isOver: () => true })
+      try {
+        return await feed.lines(lastN)
+      } finally {
+        feed.closed()
+      }
+    },
+    followOutput: (log, cursor) => followOutput(log, cursor, { clock, turns }),
+    turns: async (log, query) => readTurns(await source(log), query),
+    async turn(log, number) {
+      const known = await source(log)
+      return number > known.turns.count ? undefined : detailOf(known, number)
+    },
+    async result(log, number) {
+      const known = await source(log)
+      if (number > known.turns.count) return undefined
+      const result = await readTurn(known, number)
+      return result.state === 'ended' ? result : undefined
+    },
+    requests: requestsIn,
+    export: (log, format) => exportOf(log.session, itemsOf(log), { format, now: new Date(clock.now()).toISOString() }),
+  }
+}
 
 interface FeedOptions {
   readonly clock: Clock
+  readonly turns: LogTurns
   readonly isOver: () => boolean
 }
 
 /** @param follow opens a reader; without it that of the log */
 async function outputOf(
   log: SharedLog,
-  { clock, isOver }: FeedOptions,
+  { clock, turns: known, isOver }: FeedOptions,
   follow = (after: number): EventReader => log.follow(after),
 ): Promise<OutputFeed> {
-  const [{ turns }, lastSeq] = await Promise.all([sourceOf(log), log.lastSeq()])
+  const [turns, lastSeq] = await Promise.all([known.of(log), log.lastSeq()])
   return new OutputFeed({
     log: {
       lastSeq,
@@ -55,16 +61,20 @@ async function outputOf(
       batches: (after) => log.batches(after),
       follow: (after) => Promise.resolve(follow(after)),
     },
-    turns: { all: turns.all, startOf: (seq) => startOf(turns.all, seq) },
+    turns: { all: turns, startOf: (seq) => startOf(turns, seq) },
     clock,
     isOver,
   })
 }
 
-async function followOutput(log: SharedLog, cursor: string | undefined, clock: Clock): Promise<OutputReader> {
+async function followOutput(
+  log: SharedLog,
+  cursor: string | undefined,
+  options: Omit<FeedOptions, 'isOver'>,
+): Promise<OutputReader> {
   let isOver = false
   const follow = (after: number): EventReader => endNoticing(log.follow(after), () => (isOver = true))
-  const feed = await outputOf(log, { clock, isOver: () => isOver }, follow)
+  const feed = await outputOf(log, { ...options, isOver: () => isOver }, follow)
   try {
     return await feed.follow(cursor)
   } finally {
@@ -82,17 +92,10 @@ const endNoticing = (reader: EventReader, onEnd: () => void): EventReader => ({
   close: () => reader.close(),
 })
 
-/** So many turns are kept while the log is read; older ones are read again. */
-const KEPT_TURNS = 1_000
-
-async function sourceOf(log: SharedLog): Promise<TurnSource> {
-  let all: Turn[] = []
-  for await (const turn of turnsOf({ log })) {
-    all.push(turn)
-    if (all.length >= 2 * KEPT_TURNS) all = all.slice(-KEPT_TURNS)
-  }
-  return { log, turns: { all, count: all.at(-1)?.number ?? 0, output: () => undefined } }
-}
+const sourceOf = (log: SharedLog, all: readonly Turn[]): TurnSource => ({
+  log,
+  turns: { all, count: all.at(-1)?.number ?? 0, output: () => undefined },
+})
 
 const detailOf = async (source: TurnSource, number: number): Promise<TurnDetail> =>
   withPrompt(source, await readTurn(source, number))

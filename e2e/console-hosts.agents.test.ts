@@ -96,6 +96,21 @@ test(
     await expect.poll(async () => (await rows(page)).toSorted()).toEqual(['here', 'there'])
     await page.goForward()
 
+    // Also where the hosts are not known yet.
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/hosts', async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.reload()
+    await openDialog(page)
+    expect(await runOn(page).inputValue()).toBe('one')
+    await page.keyboard.press('Escape')
+    release()
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.getByRole('link', { name: 'Hosts' }).waitFor()
+
     const dialog = await openDialog(page)
     expect(await runOn(page).inputValue()).toBe('one')
     const workspace = dialog.getByRole('combobox', { name: 'Workspace' })

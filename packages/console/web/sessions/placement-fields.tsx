@@ -37,7 +37,7 @@ export function PlacementField({ hosts, on, onChange, refused }: PlacementFieldP
           {option('any', 'any host')}
           <optgroup label="A host">
             {others.map(({ name, reachable }) => option(name, reachable ? name : `${name} (not heard from)`))}
-            {isGone ? option(on, `${on} (gone)`) : null}
+            {isGone ? option(on, hosts.length === 0 ? on : `${on} (gone)`) : null}
           </optgroup>
           {labels.length === 0 ? null : (
             <optgroup label="A host with the label">{labels.map((label) => option(label, label))}</optgroup>

@@ -70,6 +70,7 @@ export function workspacesAt(
 
 /** Says in a line what a placement means now. */
 export function placementText(on: Placement, hosts: readonly Host[]): string {
+  if (hosts.length === 0) return ''
   const candidates = candidatesOf(on, hosts)
   const [first] = candidates
   if (first === undefined) return on.includes('=') ? 'No host has this label.' : 'No host has this name.'

@@ -1,4 +1,5 @@
 import type { Client, Session, SpawnAgentRequest } from '@agentproto/client'
+import type { Host } from '@agentproto/contracts/wire'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { useHosts } from '../hosts/use-hosts.js'
@@ -72,14 +73,24 @@ export function StartDialog({ gateway, host, onClose }: StartDialogProps) {
   )
 }
 
-/** Where the session shall run. The choice stays when the other hosts leave meanwhile. */
+/**
+ * Where the session shall run. The choice stays when the other hosts leave meanwhile; without one it is the given host, also
+ * before the hosts are known.
+ */
 function usePlacement(gateway: Gateway, host: string | undefined) {
   const hosts = useHosts(gateway)
-  const [on, setOn] = useState(() => hosts.find(({ name, self }) => name === host && self !== true)?.name ?? '')
+  const [chosen, setOn] = useState<string>()
+  const on = chosen ?? firstPlacement(host, hosts)
   const isFleet = gateway.hosts.isFleet.value || on !== ''
   const wasFleet = useRef(false)
   wasFleet.current ||= isFleet
   return { hosts, on, setOn, hasFleet: wasFleet.current }
+}
+
+function firstPlacement(host: string | undefined, hosts: readonly Host[]): string {
+  const known = hosts.find(({ name }) => name === host)
+  const isElsewhere = hosts.length === 0 || (known !== undefined && known.self !== true)
+  return host !== undefined && isElsewhere ? host : ''
 }
 
 function useStart(client: Client, onStarted: (session: Session) => void) {

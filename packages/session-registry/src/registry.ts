@@ -100,8 +100,7 @@ class Registry implements SessionRegistry {
     this.#repeated = new RepeatedCalls(clock, (id) => this.#sessions.descriptor(id))
     this.#saver = new RecordSaver(options)
     const keep: SessionHost['keep'] = (session) => this.#saver.save(session)
-    const ledger = new UsageLedger({ ...options, sessions: () => this.#sessions })
-    this.#ledger = ledger
+    const ledger = (this.#ledger = new UsageLedger({ ...options, sessions: () => this.#sessions }))
     const guard = new RunGuard({ ...options, live: () => this.#sessions.live })
     this.#sessions = new SessionCache({
       ...options,

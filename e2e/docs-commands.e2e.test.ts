@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import { putCatalogueAgents } from './support/catalogue-agents.js'
+import { putPageRegistry } from './support/page-registry.js'
 
 // Every ```sh block of these pages is run, in order, in a home per page. A block that cannot run says why, in
 // the line before it: <!-- not run: why -->
@@ -42,8 +43,13 @@ function blocksOf(page: string): Block[] {
   return [...found].map(([, reason, script = '']) => ({ script, reason }))
 }
 
+interface UserFolder {
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+}
+
 /** A folder with the commands on PATH. The gateway that the page starts is stopped after the test. */
-function userFolder(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
+function userFolder(): UserFolder {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'docs-')))
   const bin = join(cwd, '.bin')
   mkdirSync(bin)
@@ -67,10 +73,14 @@ function userFolder(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv }
   return { cwd, env }
 }
 
-function bash(
-  script: string,
-  at: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-): Promise<{ readonly failed: boolean; readonly output: string }> {
+/** The same, with a registry of agents where the page adds one. */
+async function userFolderFor(scripts: readonly string[]): Promise<UserFolder> {
+  const { cwd, env } = userFolder()
+  if (!scripts.some((script) => script.includes('acp:'))) return { cwd, env }
+  return { cwd, env: { ...env, ...(await putPageRegistry(join(cwd, '.agentproto'))) } }
+}
+
+function bash(script: string, at: UserFolder): Promise<{ readonly failed: boolean; readonly output: string }> {
   const file = join(at.cwd, '.script')
   writeFileSync(file, script)
   return new Promise((resolve) => {
@@ -89,7 +99,7 @@ for (const page of PAGES) {
     expect(blocksOf(page).length).toBeGreaterThan(0)
     if (scripts.length === 0) return
     // One shell for all, so that folders and variables last to the end of the page.
-    const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, userFolder())
+    const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, await userFolderFor(scripts))
     expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
   })
 }

@@ -41,6 +41,13 @@ const SYSTEM_PROGRAMS = {
   mandoc: { debian: 'mandoc' },
   // Debian installs it where only root's PATH looks.
   'nats-server': { debian: 'nats-server', folders: ['/usr/sbin'] },
+  // The part of Python that makes environments is a package of its own.
+  'python-venv': {
+    debian: 'python3-venv',
+    optional: true,
+    commands: ['python3'],
+    probe: { args: ['-c', 'import ensurepip, venv'] },
+  },
   python3: { debian: 'python3' },
   sqlite3: { debian: 'sqlite3' },
   'systemd-analyze': { debian: 'systemd', optional: true },

@@ -175,8 +175,8 @@ test('what each package exports', () => {
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
       ContinuationOptions DescribeAgent FirstStarts LaunchOptions LaunchProvisioning ObserveAgent Session
       SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn
-      adoptAgent declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli locateAgent
-      observeAgent sessionPolicy
+      adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome launchAgent loadAgentCli
+      locateAgent observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders removeFolder secretVariables

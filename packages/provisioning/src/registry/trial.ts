@@ -4,7 +4,7 @@ import { AgentprotoError, defined, isAgentprotoError, systemClock } from '@agent
 import type { ObservedAgent } from '@agentproto/contracts/agent'
 import type { AddAgentEvent, ProvisionEvent } from '@agentproto/contracts/wire'
 import { agentPrefix, removeFolder } from '@agentproto/driver-agent-cli/installation'
-import { observeAgent } from '@agentproto/driver-agent-cli'
+import { inScratchHome, observeAgent } from '@agentproto/driver-agent-cli'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { clearLeftovers, siblingOf } from '../install/prefix-change.js'
 import type { ProvisionHost } from '../provision-host.js'
@@ -64,10 +64,13 @@ export class Trial {
     let sha256: string | undefined
     // Also where it is on PATH: that may be another version than the one that is described.
     const request = { until: 'install', force: true, allowUnverified, signal } as const
-    for await (const event of createProvisioner(adapter, this.host).run(request)) {
-      if (event.type === 'download') ({ sha256 } = event)
-      this.#forward(event)
-    }
+    // The command that prints its version is the first thing of it that runs here.
+    await inScratchHome(adapter, this.host.clock ?? systemClock, async (untrusted) => {
+      for await (const event of createProvisioner(untrusted, this.host).run(request)) {
+        if (event.type === 'download') ({ sha256 } = event)
+        this.#forward(event)
+      }
+    })
     return sha256
   }
 

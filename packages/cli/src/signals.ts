@@ -6,9 +6,10 @@ import { EXIT, isAgentprotoError } from '@agentproto/contracts'
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | number> {
   const abort = new AbortController()
-  const stop = (): void => abort.abort()
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  // Not `once`: a library of locks ends the process where it finds no other listener. A second signal ends it without waiting.
+  const stop = (): void => (abort.signal.aborted ? process.exit(EXIT.interrupted) : abort.abort())
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
   try {
     return await work(abort.signal)
   } catch (thrown) {

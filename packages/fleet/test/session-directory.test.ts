@@ -3,6 +3,7 @@ import { Kvm } from '@nats-io/kv'
 import { expect, test, vi } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
 import { SESSIONS_BUCKET } from '../src/subjects.ts'
+import { storeDamaged } from './support/damaged-header.ts'
 import { lastOf, storeAgain, storeSigned } from './support/stored.ts'
 import { startNats, startNatsCluster } from './support/nats-servers.ts'
 import { FreezableClock, joinHost, type TestHost, testSession } from './support/test-host.ts'
@@ -305,6 +306,30 @@ test(
     expect([...b.sessions.all()].map(({ session }) => session.id)).toEqual(['s1'])
     expect([...a.fenced, ...b.fenced]).toEqual([])
     await expect(b.sessions.takeOver('s2')).rejects.toMatchObject({ code: 'session_not_found' })
+  },
+)
+
+test(
+  '17.7 an earlier record that somebody stores again after the loss of its host is not what another host goes on with',
+  needs('nats-server'),
+  async () => {
+    const server = await startNats()
+    const { clock, a, b } = await twoWithFrozen(server.url, testSession('s1', { onHostLoss: 'move' }))
+    const early = await lastOf(b.cluster.nats, STREAM, `$KV.${SESSIONS_BUCKET}.s1`)
+    await a.sessions.claim(testSession('s1', { onHostLoss: 'move', lastSeq: 7, permissionMode: 'deny-all' }))
+    await expect.poll(() => b.sessions.get('s1')?.session.lastSeq).toBe(7)
+    clock.freeze()
+    await expect.poll(() => b.sessions.isReachable('s1'), { timeout: 3_000 }).toBe(false)
+    const before = await revisionOf(b, 's1')
+    await storeDamaged(server, early)
+    expect(await revisionOf(b, 's1')).toBeGreaterThan(before)
+    expect(await b.sessions.takeOver('s1')).toBe(2)
+    expect(b.sessions.get('s1')).toMatchObject({
+      owner: 'b',
+      session: { lastSeq: 7, permissionMode: 'deny-all', movedFrom: 'a' },
+    })
+    // What it says is true: a gateway of this fleet has signed it.
+    expect(b.problems).toEqual([expect.stringContaining('an earlier record of s1, which somebody has stored again')])
   },
 )
 

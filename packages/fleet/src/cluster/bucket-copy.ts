@@ -1,7 +1,7 @@
 import type { Clock } from '@agentproto/contracts'
 import type { JsMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { isStoredAgain } from './bucket.js'
+import { ABSENT, isStoredAgain } from './bucket.js'
 import { BucketFollow, type FollowOptions } from './bucket-follow.js'
 import { Backoff } from './backoff.js'
 
@@ -12,6 +12,8 @@ export interface CopyOptions<T> extends FollowOptions {
   readonly maxKeys: number
   /** Undefined for what is not a record. */
   readonly parse: (key: string, value: Uint8Array) => T | undefined
+  /** Whether a record is older than the one that is known: asked where it has replaced none, so that it may be a first one, stored again. */
+  readonly isOlder?: (record: T, known: T) => boolean
   /** After each change of the copy; the record is absent when its key was removed. */
   readonly onChange: (key: string, record: T | undefined, heard: Heard) => void
   /** A record that was stored while the copy follows, also one that this host has written. */
@@ -37,6 +39,21 @@ interface Entry extends Heard {
 }
 
 const MAX_PROBLEMS = 100
+
+/** Why something that is stored is ignored, before and after its key. */
+interface Forged {
+  readonly what: string
+  readonly why: string
+}
+
+const NOT_SIGNED: Forged = {
+  what: 'something for',
+  why:
+    ' that is not signed with the key of this gateway; it is ignored. A gateway with another key has written it, or another client ' +
+    'of the account.',
+}
+/** It has the signature of a gateway. */
+const STORED_AGAIN: Forged = { what: 'an earlier record of', why: ', which somebody has stored again; it is ignored.' }
 
 const nameOf = (key: string): string => key.slice(0, 80)
 
@@ -140,21 +157,26 @@ export class BucketCopy<T> {
     const key = bucket.keyOf(message.subject)
     const heard = { revision: message.seq, isListed, storedAt: Math.floor(message.info.timestampNanos / 1e6) }
     const { value, isForged, replaced } = bucket.stored(message)
-    if (isForged || isStoredAgain({ ...heard, replaced }, this.signed(key))) return this.#forged(key, heard)
+    if (isForged === true) return this.#forged(key, heard, NOT_SIGNED)
+    if (isStoredAgain({ ...heard, replaced }, this.signed(key))) return this.#forged(key, heard, STORED_AGAIN)
     if (value === undefined) return this.#apply(key, undefined, heard)
     const record = parse(key, value)
+    if (record !== undefined && replaced === ABSENT && this.#isOlder(key, record))
+      return this.#forged(key, heard, STORED_AGAIN)
     if (record === undefined)
       this.#report(`${bucket.stream} has something for ${nameOf(key)} that is not a record; it is ignored.`)
     else if (!isListed) this.#options.onStored?.(key, record, heard)
     this.#apply(key, record, heard)
   }
 
-  #forged(key: string, heard: Heard): void {
+  #isOlder(key: string, record: T): boolean {
+    const known = this.#records.get(key)
+    return known !== undefined && this.#options.isOlder?.(record, known) === true
+  }
+
+  #forged(key: string, heard: Heard, { what, why }: Forged): void {
     const { bucket, onForged } = this.#options
-    this.#report(
-      `${bucket.stream} has something for ${nameOf(key)} that is not signed with the key of this gateway; it is ignored. A ` +
-        'gateway with another key has written it, or another client of the account.',
-    )
+    this.#report(`${bucket.stream} has ${what} ${nameOf(key)}${why}`)
     const known = this.#entries.get(key)
     if (known !== undefined) this.#entries.set(key, { ...heard, listing: this.#listing, signed: known.signed })
     onForged?.(key)

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { AgentprotoError, pause, type Session } from '@agentproto/contracts'
 import type { MovedSettings } from '@agentproto/contracts/agent'
 import type { Reader } from '@agentproto/contracts/wire'
-import { Bucket, isStoredAgain, NEVER_STORED, type Stored } from '../cluster/bucket.js'
+import { ABSENT, Bucket, isStoredAgain, NEVER_STORED, type Stored } from '../cluster/bucket.js'
 import { BucketCopy } from '../cluster/bucket-copy.js'
 import type { ClaimEvents } from './claim-events.js'
 import { notTaken } from './claim-outcome.js'
@@ -56,6 +56,7 @@ export class SessionDirectory {
       idleMs: IDLE_MS,
       maxKeys: MAX_SESSIONS,
       parse: parseSession,
+      isOlder,
       onChange: (id, record, { revision }) => this.#seen(id, record, revision),
       onForged: (id) => this.#claims.seen(id, undefined),
       onProblem,
@@ -230,7 +231,9 @@ export class SessionDirectory {
   #recordIn(id: string, stored: Stored): SessionRecord | undefined {
     const isOverwritten = stored.isForged === true || isStoredAgain(stored, this.#copy.signed(id))
     if (isOverwritten) return this.#copy.records.get(id)
-    return stored.value === undefined ? undefined : parseSession(id, stored.value)
+    const record = stored.value === undefined ? undefined : parseSession(id, stored.value)
+    const known = this.#copy.records.get(id)
+    return record && known && stored.replaced === ABSENT && isOlder(record, known) ? known : record
   }
 
   async #make(session: Session, expected: number): Promise<boolean> {
@@ -279,6 +282,10 @@ export class SessionDirectory {
     }
   }
 }
+
+/** Numbers of owners and of events only grow. */
+const isOlder = (record: SessionRecord, known: SessionRecord): boolean =>
+  record.epoch < known.epoch || (record.epoch === known.epoch && record.session.lastSeq < known.session.lastSeq)
 
 /** Until it is whole at its new host, which then writes what it is. */
 const ARRIVING = { state: 'unreachable', attachable: false, wakeable: false } as const

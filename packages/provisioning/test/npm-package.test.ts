@@ -7,7 +7,7 @@ import { folder, hostOf, program } from './test-host.ts'
 const TIMEOUT = { timeout: 60_000 }
 
 /** A host whose npm asks a registry with one package. */
-async function hostWith(name: string, versions: readonly string[], more: object = {}) {
+async function hostWith(name: string, versions: readonly string[], more: Readonly<Record<string, unknown>> = {}) {
   const { url } = await npmRegistry(name, versions, more)
   return hostOf({ env: { ...process.env, npm_config_registry: url } })
 }

@@ -23,7 +23,7 @@ export interface WorldOptions {
   /** What its program is. Default: an ACP agent. */
   readonly source?: (version: string) => string
   /** Further members of its package.json. */
-  readonly more?: object
+  readonly more?: Readonly<Record<string, unknown>>
   /** Folder of the adapters that ship with agentproto. */
   readonly bundled?: string
 }

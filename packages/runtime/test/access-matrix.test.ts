@@ -103,6 +103,12 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'POST /adapters/:slug/setup': { path: '/adapters/none/setup', body: {} },
   'POST /adapters/:slug/login': { path: '/adapters/none/login', body: {} },
   'POST /adapters/:slug/doctor': { path: '/adapters/none/doctor', body: {} },
+  'POST /adapters/:slug/update': { path: '/adapters/none/update', body: {} },
+  // A file in place of the registry, and its copy: no other server is asked.
+  'GET /registry/agents': { path: '/registry/agents?from=/nowhere' },
+  'GET /registry/agents/:id': { path: '/registry/agents/none?from=/nowhere' },
+  'POST /registry/agents/:id': { path: '/registry/agents/none', body: { from: '/nowhere' } },
+  'GET /registry/updates': { path: '/registry/updates?mode=offline' },
   'GET /secrets': NONE,
   'GET /tokens': NONE,
   'POST /tokens': { body: { name: 'again', scope: 'read' } },

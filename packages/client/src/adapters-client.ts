@@ -31,6 +31,14 @@ export function adaptersClient(transport: Transport) {
     get: (slug: string) => call('GET /adapters/:slug', { params: { slug } }),
     /** Whether its agent is installed, set up and logged in. @throws `adapter_not_found` */
     state: (slug: string) => call('GET /adapters/:slug/state', { params: { slug } }),
+    /** The icon of its agent, as SVG that can be shown without harm. @throws `icon_not_found` */
+    async icon(slug: string): Promise<string> {
+      const decoder = new TextDecoder()
+      let text = ''
+      for await (const piece of transport.bytes(callOf('GET /adapters/:slug/icon', { params: { slug } })))
+        text += decoder.decode(piece, { stream: true })
+      return text + decoder.decode()
+    },
     /**
      * Installs, sets up or logs in, and reports progress; the last event is the state. The gateway continues if the
      * iteration is left. It throws `install_failed`, `version_mismatch`, `setup_required`, `setup_failed`, `auth_required`,

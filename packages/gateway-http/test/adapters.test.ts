@@ -115,3 +115,17 @@ test('F1 a client that leaves the stream of an install does not end the install'
   go()
   await expect.poll(() => did).toEqual(['installed', 'checked'])
 })
+
+test('an icon is an image that can do nothing, also as a page of its own', async () => {
+  const { call } = fakeGateway()
+  const response = await call('GET', '/adapters/demo/icon')
+  expect(response.status).toBe(200)
+  expect(await response.text()).toMatch(/^<svg /)
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'image/svg+xml; charset=utf-8',
+    'content-security-policy': "sandbox; default-src 'none'; style-src 'none'",
+    'x-content-type-options': 'nosniff',
+  })
+  const none = await call('GET', '/adapters/other/icon')
+  expect([none.status, await none.json()]).toMatchObject([404, { code: 'icon_not_found' }])
+})

@@ -49,6 +49,10 @@ export const fakeAdapters: AdapterService = {
     throw new AgentprotoError('adapter_not_found', 'There is no such adapter', { expected: 'demo', given: slug })
   },
   state: async () => state,
+  async icon(slug) {
+    if (slug === 'demo') return '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"></path></svg>'
+    throw new AgentprotoError('icon_not_found', 'There is none', { given: slug })
+  },
   add: async () => ({ ...demo, source: 'user' }),
   remove: async (slug) => ({ ok: true, slug, agentRemoved: true }),
   search: async () => ({ agents: [] }),

@@ -99,6 +99,7 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'GET /adapters/:slug': { path: '/adapters/known' },
   'DELETE /adapters/:slug': { path: '/adapters/none' },
   'GET /adapters/:slug/state': { path: '/adapters/known/state' },
+  'GET /adapters/:slug/icon': { path: '/adapters/known/icon' },
   'POST /adapters/:slug/install': { path: '/adapters/none/install', body: {} },
   'POST /adapters/:slug/setup': { path: '/adapters/none/setup', body: {} },
   'POST /adapters/:slug/login': { path: '/adapters/none/login', body: {} },

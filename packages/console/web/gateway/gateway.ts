@@ -64,6 +64,11 @@ export class Gateway {
     return value !== undefined && SCOPES[value.scope].includes(scope)
   }
 
+  /** Where the icon of an adapter is; only for an `img`, in which a browser executes and loads nothing. */
+  iconOf(slug: string): string {
+    return `${this.#api}/adapters/${encodeURIComponent(slug)}/icon`
+  }
+
   /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
   async answer({ sessionId, requestId }: SessionRequest, body: AnswerRequest): Promise<void> {
     this.requests.answering(requestId)

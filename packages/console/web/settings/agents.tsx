@@ -63,16 +63,19 @@ interface AgentRowProps {
 /** Its state is read when the row is opened. */
 function AgentRow({ gateway, adapter, onDone }: AgentRowProps) {
   const [isOpen, setIsOpen] = useState(false)
-  const { name, description, installed, source } = adapter
+  const { slug, name, description, installed, source, registry } = adapter
   return (
     <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
+        {registry?.icon === undefined ? null : (
+          <img class="agent-icon" src={gateway.iconOf(slug)} alt="" loading="lazy" width="20" height="20" />
+        )}
         <strong>
           <Outside text={name} />
         </strong>{' '}
         <span class="dim">
           {installed ? 'installed' : 'not installed'}
-          {source === 'bundled' ? '' : `, ${SOURCE_TEXT[source]}`}
+          {`, ${registry === undefined ? SOURCE_TEXT[source] : 'from the registry'}`}
         </span>
         <p class="dim">
           <Outside text={description} />

@@ -176,6 +176,12 @@ export const hostOperations = {
     answers: ok(is.adapterState, 'The state'),
     errors: ['adapter_not_found', 'manifest_invalid'],
   }),
+  'GET /adapters/:slug/icon': read('getAdapterIcon', {
+    summary: 'Returns the icon of an agent, for an `img`: a copy with nothing but shapes, colours and gradients',
+    calls: 'adapters.icon',
+    answers: { 200: { description: 'SVG', text: ['image/svg+xml'] } },
+    errors: ['adapter_not_found', 'manifest_invalid', 'icon_not_found'],
+  }),
   'POST /adapters/:slug/install': admin('installAgent', {
     summary: 'Installs the agent',
     action: 'adapter-install',

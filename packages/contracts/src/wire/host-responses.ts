@@ -82,6 +82,11 @@ export const registryOrigin = z.object({
   name: z.string(),
   version: z.string(),
   addedAt: time,
+  icon: z
+    .string()
+    .max(2_048)
+    .optional()
+    .describe('Address of its icon; `GET /adapters/:slug/icon` returns a clean copy'),
 })
 
 export const adapter = z.object({

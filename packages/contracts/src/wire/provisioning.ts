@@ -146,6 +146,11 @@ export interface AdapterService extends AdapterCatalog {
   update(slug: string, request: UpdateAgentRequest, by?: Principal): AsyncIterable<AddAgentEvent>
   /** Checks an agent, one finding after the other. @throws `adapter_not_found` */
   doctor(slug: string, request: DoctorRequest, by?: Principal): AsyncIterable<DoctorCheck>
+  /**
+   * The icon that the entry of an adapter names, as SVG without anything that could be executed or loaded.
+   * @throws `adapter_not_found`, `icon_not_found`
+   */
+  icon(slug: string): Promise<string>
   /** The secrets that are stored or declared; never a value. */
   secrets(): Promise<readonly SecretStatus[]>
 }

@@ -63,6 +63,7 @@ export const PLACES = {
   'adapters.list': 'local',
   'adapters.get': 'local',
   'adapters.state': 'local',
+  'adapters.icon': 'local',
   'adapters.provision': 'local',
   'adapters.add': 'local',
   'adapters.remove': 'local',

@@ -51,6 +51,8 @@ export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams
     'POST /adapters': ({ body, by }) => adapters.add(body.source, by),
     'GET /adapters/:slug': ({ params }) => adapters.get(params.slug),
     'DELETE /adapters/:slug': ({ params, by }) => adapters.remove(params.slug, by),
+    'GET /adapters/:slug/icon': async ({ params }): Promise<Response> =>
+      new Response(await adapters.icon(params.slug), { headers: ICON }),
     'GET /adapters/:slug/state': ({ params }) => adapters.state(params.slug),
     'POST /adapters/:slug/install': provision('install'),
     'POST /adapters/:slug/setup': provision('setup'),
@@ -72,6 +74,16 @@ export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams
     'GET /registry/updates': ({ c, query }) => adapters.outdated(query, c.req.raw.signal),
     'GET /secrets': async () => ({ secrets: await adapters.secrets() }),
   } satisfies Partial<Handlers>
+}
+
+/**
+ * It is clean already; opened as a page, it could still do nothing. A browser asks for it again after an hour.
+ */
+const ICON = {
+  'content-type': 'image/svg+xml; charset=utf-8',
+  'content-security-policy': "sandbox; default-src 'none'; style-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, max-age=3600',
 }
 
 async function lastState(events: AsyncIterable<ProvisionEvent>): Promise<AdapterState> {

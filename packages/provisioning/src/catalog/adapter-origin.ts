@@ -16,10 +16,11 @@ export async function adapterOrigin({
 type Schemas = typeof import('@agentproto/contracts/wire')
 
 function registryOf(block: unknown, { registryOriginSchema }: Schemas): AdapterSummary['registry'] {
-  const { url, file, id, name, version, added_at } = asRecord(block)
+  const { url, file, id, name, version, added_at, icon } = asRecord(block)
   const source = asString(url) ?? asString(file)
   // Written by hand, it may be anything.
-  return registryOriginSchema.safeParse({ source, id, name, version, addedAt: added_at }).data
+  return registryOriginSchema.safeParse(defined({ source, id, name, version, addedAt: added_at, icon: asString(icon) }))
+    .data as AdapterSummary['registry']
 }
 
 /** The schema of the manifest has checked it, but not in the words of a program that has no file. */

@@ -1,5 +1,5 @@
-import type { RegistryReader } from '@agentproto/acp-registry'
-import { AgentprotoError } from '@agentproto/contracts'
+import type { Icons, RegistryReader } from '@agentproto/acp-registry'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { AdapterService } from '@agentproto/contracts/wire'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '../provision-host.js'
@@ -25,6 +25,11 @@ export function hostAdapters(
 ): AdapterService {
   const registry = async (): Promise<ReturnType<typeof agentRegistry>> =>
     (await import('../registry/agent-registry.js')).agentRegistry({ catalog, host, openRegistry })
+
+  // One for all requests: what two ask for at once is loaded once.
+  let icons: Promise<Icons> | undefined
+  const openIcons = async (): Promise<Icons> =>
+    (await import('@agentproto/acp-registry')).openIcons(defined({ home: host.home, clock: host.clock }))
 
   async function provisioner(slug: string): Promise<Provisioner> {
     const adapter = await catalog.adapter(slug)
@@ -63,6 +68,12 @@ export function hostAdapters(
         liveSessions: () => liveSessions(slug),
       })
       return { ok: true, slug, agentRemoved }
+    },
+    async icon(slug) {
+      const { registry: origin } = await catalog.get(slug)
+      if (origin?.icon === undefined)
+        throw new AgentprotoError('icon_not_found', 'The adapter names no icon', { given: slug })
+      return (await (icons ??= openIcons())).read(origin.icon)
     },
     search: async (query, signal) => (await registry()).search(query, signal),
     lookUp: async (id, wish, signal) => (await registry()).lookUp(id, wish, signal),

@@ -64,7 +64,7 @@ function problemsOf({ clockAheadMs = 0 }: FleetState, { nats, hosts }: Found): r
       ? [
           {
             problem: 'what one server has stored is lost with it',
-            hint: 'Give a gateway the right to change its streams and restart it, or run for each stream: nats stream edit <stream> --replicas=3',
+            hint: 'Give a gateway the right to change its streams and restart it, or give each stream three replicas with the tools of NATS',
           },
         ]
       : []),

@@ -70,7 +70,7 @@ interface Waiting {
   readonly id: string
   readonly number: number
   readonly waitMs: number
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the client has left. */
   readonly left: AbortSignal
 }
 

@@ -17,9 +17,9 @@ export interface CliUser {
   run(...args: readonly string[]): Promise<CommandEnd>
   /** Command lines of the processes that run with its folders. Linux only. */
   processes(): readonly string[]
-  /** Those, its adapters and agents, and what is unfinished or forgotten in its temporary folder. */
+  /** Those, its adapters and agents, and what is unfinished beside them. */
   left(): readonly string[]
-  /** What is in the user's own home, where agents keep what is theirs once a session was started. */
+  /** What is in the user's own home and temporary folder, where agents keep what is theirs once a session was started. */
   ownFiles(): readonly string[]
   /** Size of an installed agent. */
   megabytes(slug: string): number

@@ -31,8 +31,8 @@ export function createCliUser({ env = {}, timeoutMs = 15 * 60_000 } = {}) {
     env: variables,
     run,
     processes: () => processesBelow(root).map(({ command }) => command),
-    left: () => leftIn({ root, home, temporary }),
-    ownFiles: () => readdirSync(userHome).filter((name) => name !== '.agentproto'),
+    left: () => leftIn({ root, home }),
+    ownFiles: () => [userHome, temporary].flatMap((at) => readdirSync(at)).filter((name) => name !== '.agentproto'),
     megabytes: (slug) => Math.round(bytesBelow(join(home, 'agents', slug)) / 1024 / 1024),
     async end() {
       if (existsSync(home)) await run('stop')
@@ -49,9 +49,9 @@ function inherited() {
   return variables
 }
 
-/** Running processes, adapters, agents, and what is unfinished or was forgotten beside them. */
-function leftIn({ root, home, temporary }) {
-  const folders = [join(home, 'adapters'), join(home, 'agents'), temporary].filter((folder) => existsSync(folder))
+/** Running processes, adapters, agents, and what is unfinished beside them. */
+function leftIn({ root, home }) {
+  const folders = [join(home, 'adapters'), join(home, 'agents')].filter((folder) => existsSync(folder))
   return [
     ...processesBelow(root).map(({ command }) => `process ${command}`),
     ...folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name).slice(root.length + 1))),

@@ -41,10 +41,10 @@ export async function createRegistryUser(...entries: readonly object[]): Promise
   }
 
   async function refused(...args: readonly string[]) {
-    const before = [...user.left(), ...contentOf(user.home)]
+    const before = [...user.left(), ...user.ownFiles(), ...contentOf(user.home)]
     const { code, stdout, stderr } = await user.run(...args, '--json')
     expect({ failed: code > 0 && code < 128, stdout, stderr }).toMatchObject({ failed: true, stdout: '' })
-    expect([...user.left(), ...contentOf(user.home)]).toEqual(before)
+    expect([...user.left(), ...user.ownFiles(), ...contentOf(user.home)]).toEqual(before)
     await done('adapters', 'list')
     const problem = asRecord(parseJson(stderr.trim().split('\n').at(-1) ?? ''))
     return { code: asString(problem['code']) ?? '', detail: asString(problem['detail']) ?? stderr }

@@ -26,6 +26,8 @@ export interface SweepOptions extends CliUserOptions {
   readonly registry: string
   /** In place of that of the entry. */
   readonly version?: string
+  /** Whether npm runs the scripts of packages. Default: it does not. */
+  readonly allowScripts?: boolean
 }
 
 /**

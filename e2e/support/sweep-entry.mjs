@@ -12,14 +12,16 @@ const OUTCOMES = {
 }
 
 /** See sweep-entry.d.mts. */
-export async function sweepEntry({ id, version, registry, ...options }) {
+export async function sweepEntry({ id, version, registry, allowScripts = false, ...options }) {
   const user = createCliUser(options)
   try {
     await user.run('config', 'set', 'registry.url', registry)
     const source = `acp:${id}${version === undefined ? '' : `@${version}`}`
-    const added = await user.run('adapters', 'add', source, '--json')
-    // A session may leave what is the user's. Adding an agent may not.
-    const own = user.ownFiles()
+    // Under a slug of its own, so that an agent of the catalogue is added as its entry has it.
+    const flags = ['--as', `registry-${id}`, ...(allowScripts ? ['--allow-scripts'] : [])]
+    const added = await user.run('adapters', 'add', source, ...flags, '--json')
+    // A session may leave what is the user's, and so may a script of a package. Adding an agent may not.
+    const own = allowScripts ? [] : user.ownFiles()
     const facts = added.code === 0 ? await useAgent(JSON.parse(added.stdout).adapter.slug, user) : refused(added)
     const left = [...own, ...user.left()]
     const result = facts.result === 'failed' || left.length === 0 ? facts.result : 'leaves something'

@@ -61,4 +61,3 @@ const contentOf = (home: string): readonly string[] =>
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))))
     .filter((path) => !path.includes('node_modules'))
-    .toSorted()

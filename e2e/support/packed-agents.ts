@@ -10,7 +10,7 @@ import type { LoopbackServer } from './loopback-server.js'
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 /** Paths of programs that speak ACP: one that does all that an agent does, one that fails on demand, and one that cannot be driven. */
-export const DEMO_AGENT = pathOf('../../packages/demo-agent/bin/demo-agent.mjs')
+const DEMO_AGENT = pathOf('../../packages/demo-agent/bin/demo-agent.mjs')
 export const FAILING_AGENT = pathOf('../../packages/arm-testing/fixtures/agent.mjs')
 export const UNFIT_AGENT = pathOf('../fixtures/unfit-agent.mjs')
 

@@ -4,7 +4,7 @@ import { path, slug } from './requests.js'
 // Requests that concern the agents of the registry, and what was added from it.
 
 /** How the registry is read: by default from its copy while that is young. */
-export const READ_MODES = ['refresh', 'offline'] as const
+const READ_MODES = ['refresh', 'offline'] as const
 const mode = z
   .enum(READ_MODES)
   .optional()

@@ -1,10 +1,11 @@
-import type { Icons, RegistryReader } from '@agentproto/acp-registry'
-import { AgentprotoError, defined } from '@agentproto/contracts'
+import type { RegistryReader } from '@agentproto/acp-registry'
+import { AgentprotoError } from '@agentproto/contracts'
 import type { AdapterService } from '@agentproto/contracts/wire'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '../provision-host.js'
 import type { Provisioner } from '../provisioner.js'
-import type { agentRegistry } from '../registry/agent-registry.js'
+import type { AgentRegistry } from '../registry/agent-registry.js'
+import { adapterIcons } from './adapter-icons.js'
 import type { ManifestCatalog } from './manifest-catalog.js'
 
 /** Ids of the sessions that run an adapter now. */
@@ -23,14 +24,6 @@ export function hostAdapters(
   host: ProvisionHost,
   { liveSessions = () => Promise.resolve([]), openRegistry }: HostAdaptersOptions,
 ): AdapterService {
-  const registry = async (): Promise<ReturnType<typeof agentRegistry>> =>
-    (await import('../registry/agent-registry.js')).agentRegistry({ catalog, host, openRegistry })
-
-  // One for all requests: what two ask for at once is loaded once.
-  let icons: Promise<Icons> | undefined
-  const openIcons = async (): Promise<Icons> =>
-    (await import('@agentproto/acp-registry')).openIcons(defined({ home: host.home, clock: host.clock }))
-
   async function provisioner(slug: string): Promise<Provisioner> {
     const adapter = await catalog.adapter(slug)
     const { createProvisioner } = await import('../provisioner.js')
@@ -69,24 +62,27 @@ export function hostAdapters(
       })
       return { ok: true, slug, agentRemoved }
     },
-    async icon(slug) {
-      const { registry: origin } = await catalog.get(slug)
-      if (origin?.icon === undefined)
-        throw new AgentprotoError('icon_not_found', 'The adapter names no icon', { given: slug })
-      return (await (icons ??= openIcons())).read(origin.icon)
-    },
-    search: async (query, signal) => (await registry()).search(query, signal),
-    lookUp: async (id, wish, signal) => (await registry()).lookUp(id, wish, signal),
-    async *addAgent(id, request) {
-      yield* (await registry()).addAgent(id, request)
-    },
-    outdated: async (query, signal) => (await registry()).outdated(query, signal),
-    async *update(slug, request) {
-      yield* (await registry()).update(slug, request)
-    },
+    icon: adapterIcons(catalog, host),
+    ...ofRegistry(async () => {
+      const { agentRegistry } = await import('../registry/agent-registry.js')
+      return agentRegistry({ catalog, host, openRegistry })
+    }),
     async secrets() {
       const declared = await Promise.all(await catalog.map(declaredSecrets))
       return host.secrets.list(declared.flat())
     },
   }
 }
+
+/** What is asked of the registry, each time of the one that config.json names then. */
+const ofRegistry = (open: () => Promise<AgentRegistry>): AgentRegistry => ({
+  search: async (query, signal) => (await open()).search(query, signal),
+  lookUp: async (id, wish, signal) => (await open()).lookUp(id, wish, signal),
+  async *addAgent(id, request) {
+    yield* (await open()).addAgent(id, request)
+  },
+  outdated: async (query, signal) => (await open()).outdated(query, signal),
+  async *update(slug, request) {
+    yield* (await open()).update(slug, request)
+  },
+})

@@ -9,10 +9,11 @@ import type { RegistryParts } from './registry-parts.js'
 import { searchAgents } from './search-agents.js'
 import { updateAgent } from './update-agent.js'
 
+/** What can be asked of the registry. */
+export type AgentRegistry = Pick<AdapterService, 'search' | 'lookUp' | 'addAgent' | 'outdated' | 'update'>
+
 /** The agents of the registry: which there are, and how one becomes an adapter. */
-export function agentRegistry(
-  parts: RegistryParts,
-): Pick<AdapterService, 'search' | 'lookUp' | 'addAgent' | 'outdated' | 'update'> {
+export function agentRegistry(parts: RegistryParts): AgentRegistry {
   /** Runs work that ends with an adapter. */
   const adding = (
     work: (adding: Adding) => Promise<string>,

@@ -98,9 +98,12 @@ class LastingKeeper implements HomeKeeper {
     return this.#current.list()
   }
 
-  async guard(guard: AgentGuard): Promise<boolean> {
+  async guard({ ms, ...guard }: AgentGuard): Promise<boolean> {
+    const asked = { wall: this.#clock.now(), monotonic: performance.now() }
     await this.#replaced()
-    return this.#current.guard(guard)
+    // This process may have been frozen meanwhile: another host may have the sessions then.
+    const waited = Math.max(this.#clock.now() - asked.wall, performance.now() - asked.monotonic)
+    return this.#current.guard({ ...guard, ms: Math.max(0, ms - waited) })
   }
 
   signal(key: string, signal: NodeJS.Signals): Promise<boolean> {

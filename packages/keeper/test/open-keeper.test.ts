@@ -39,6 +39,24 @@ test('16.6 a keeper that another gateway took over is not followed by another on
   expect(await next.list()).toEqual([])
 })
 
+test('17.3 a guard that waits for the keeper has no more time than it had before', async () => {
+  const folder = keeperFolder()
+  const clock = new FakeClock()
+  const keeper = await opened({ folder, clock, hasHome: () => true })
+  const launch = program('setInterval(() => {}, 1e6)')
+  const agent = await keeper.spawn('a', launch, '')
+  const other = await openKeeper({ folder, orphanMs: DAY })
+  // It is being taken back.
+  await expect.poll(() => clock.pending).toBeGreaterThan(0)
+  const guarded = keeper.guard({ markers: [launch.marker], ms: 14_000, graceMs: 0 })
+  const began = performance.now()
+  clock.advance(14_000)
+  expect(await guarded).toBe(true)
+  await agent.exit
+  expect(performance.now() - began).toBeLessThan(13_000)
+  other.close()
+})
+
 test('16.1 a start that a frozen keeper does not answer is given up, and what it starts when it goes on is ended', async () => {
   const clock = new FakeClock()
   const keeper = await opened({ clock })

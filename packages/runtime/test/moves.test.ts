@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Principal, Session } from '@agentproto/contracts'
@@ -221,6 +221,34 @@ test.each(['planned', 'an empty folder', 'whole'] as const)(
     expect(await turn(again.registry, taken.id, 'echo on')).toMatchObject({ reason: 'end_turn' })
   },
 )
+
+test('17.6 a copy of a home leaves the worktree that the first one goes on with', { ...needs('git') }, async () => {
+  const repositories = await Promise.all([folder(), folder()])
+  for (const each of repositories) {
+    git(each, 'init', '-q', '-b', 'main')
+    git(each, '-c', 'user.name=Ada', '-c', 'user.email=a@b.c', 'commit', '-q', '--allow-empty', '-m', 'first')
+  }
+  const [one, two] = repositories
+  const a = await host('a', one)
+  const { id } = await start(a.registry, { worktree: { branch: 'cart' } })
+  const copy = await temporaryHome()
+  let home = ''
+  let isPlanned = false
+  const b = await host('b', two, {
+    saved: ({ plannedWorktree }) => {
+      if (isPlanned && plannedWorktree === undefined) cpSync(home, copy, { recursive: true })
+      isPlanned = plannedWorktree !== undefined
+      return 'no'
+    },
+  })
+  home = b.home
+  const { cwd } = await b.registry.moves.takeOver(await lost(a.registry, id, 'a'))
+  const problems: string[] = []
+  await host('b', two, { home: copy, onProblem: (problem) => void problems.push(problem) })
+  expect(problems[0]).toMatch(/is kept: It is not in the folder of worktrees/)
+  expect(existsSync(cwd)).toBe(true)
+  expect(git(cwd, 'status', '--short')).toBe('')
+})
 
 test('17.6 with real agents: a host that is suspended ends an agent that answers no cancel, in bounded time', async () => {
   const a = await host('a', await folder())

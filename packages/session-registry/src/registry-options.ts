@@ -74,6 +74,8 @@ export interface SessionRegistryOptions {
   readonly suspended?: string
   /** For what outlives this process: how long agents of sessions that may be moved run without being named again. */
   readonly guardAgents?: (guard: AgentGuard) => Promise<void>
+  /** Milliseconds of a clock that no one can set. Default: of Node. */
+  readonly monotonic?: () => number
   /** Called with problems that no caller gets: a file moved aside, a record that could not be saved. */
   readonly onProblem?: (problem: string) => void
 }

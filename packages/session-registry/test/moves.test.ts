@@ -607,6 +607,7 @@ test('17.3 agents of sessions that may be moved are guarded before they start, w
     adapters: movable(),
     workspaces: workspacesOf({ app: '/tmp' }),
     guardAgents: async (guard) => void guards.push(guard),
+    monotonic: () => 0,
   })
   registry.moves.renew({ forMs: 25_000, graceMs: 2_500 })
   const stays = await registry.spawn({ adapter: 'fake', workspaceSlug: 'app' }, owner)
@@ -624,6 +625,26 @@ test('17.3 agents of sessions that may be moved are guarded before they start, w
   registry.moves.renew({ forMs: 20_000, graceMs: 2_500 })
   expect(guards.length).toBe(before)
   expect(await registry.get(stays.id)).toMatchObject({ status: 'running' })
+})
+
+test('17.3 a clock that is set back gives guarded agents no more time', async () => {
+  const guards: AgentGuard[] = []
+  let passed = 0
+  const { registry, clock } = await memoryRegistry({
+    ...scripted(talk),
+    adapters: movable(),
+    workspaces: workspacesOf({ app: '/tmp' }),
+    guardAgents: async (guard) => void guards.push(guard),
+    monotonic: () => passed,
+  })
+  registry.moves.renew({ forMs: 25_000, graceMs: 2_500 })
+  passed = 20_000
+  await start(registry)
+  expect(guards.at(-1)?.ms).toBe(5_000)
+  // Set forward, or asleep in the meantime.
+  await clock.advance(24_000)
+  await start(registry)
+  expect(guards.at(-1)?.ms).toBe(1_000)
 })
 
 test('17.3 a process that sessions share is guarded as long as one of them may be moved', async () => {

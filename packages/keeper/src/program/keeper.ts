@@ -193,6 +193,7 @@ export class Keeper {
       held: [...this.#agents.values()],
       clock: this.#options.clock,
       isRenewed: () => this.#guard.isRenewedAfter(guarded),
+      gatewayPid: () => this.#controller?.pid,
     })
     this.#endings -= 1
     this.#endIfEmpty()

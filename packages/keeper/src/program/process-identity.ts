@@ -30,14 +30,21 @@ const psStart = (pid: number): string =>
     .replaceAll(/\s+/g, ' ')
 
 /** Pids of the processes that were started with one of the markers in their environment. Only Linux shows it. */
-export function markedPids(markers: ReadonlySet<string>): readonly number[] {
+export const markedPids = (markers: ReadonlySet<string>): readonly number[] => pidsWith((marker) => markers.has(marker))
+
+/** Also of those whose marker is below one of them: of a command that a gateway runs for an agent it is `<marker>/…`. */
+export const pidsBelow = (markers: ReadonlySet<string>): readonly number[] =>
+  pidsWith((marker) => markers.has(marker) || markers.has(marker.split('/', 1)[0] || marker))
+
+function pidsWith(isWanted: (marker: string) => boolean): readonly number[] {
   if (!isLinux) return []
-  const known = new Set([...markers].filter((marker) => marker !== '').map((marker) => `${VARIABLE}${marker}`))
-  if (known.size === 0) return []
   const isMarked = (pid: string): boolean => {
     try {
       const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
-      return environment.split('\0').some((variable) => variable.startsWith(VARIABLE) && known.has(variable))
+      const markers = environment.split('\0').filter((variable) => variable.startsWith(VARIABLE))
+      return markers
+        .map((variable) => variable.slice(VARIABLE.length))
+        .some((marker) => marker !== '' && isWanted(marker))
     } catch {
       return false
     }

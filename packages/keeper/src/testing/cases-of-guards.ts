@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { asRecord, asString } from '@agentproto/contracts'
+import { startTimeOf } from '../program/process-identity.js'
 import { echo, listed, nodeProgram } from './keeper-subject.js'
 import type { KeeperCases } from './keeper-subject.js'
 import type { RawPeer } from './raw-peer.js'
@@ -9,6 +10,12 @@ const LONG_MS = 3_600_000
 const stubborn = `process.on('SIGTERM', () => process.stdout.write('asked ')); process.stdout.write('up '); setInterval(() => {}, 1e6)`
 /** It starts a process that no group reaches, and says its pid. */
 const withLeftover = `const { spawn } = require('node:child_process'); const c = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { detached: true, stdio: 'ignore' }); c.unref(); process.stdout.write(c.pid + ' '); setInterval(() => {}, 1e6)`
+
+/** It has a command run below its own marker, in a session of its own, and says its pid. */
+const withCommand = withLeftover.replace(
+  'detached: true',
+  "detached: true, env: { ...process.env, AGENTPROTO_SESSION_ID: process.env.AGENTPROTO_SESSION_ID + '/term_1' }",
+)
 
 /** Agents that run only as long as their gateway says so. */
 export const GUARD_CASES: KeeperCases = {
@@ -30,6 +37,31 @@ export const GUARD_CASES: KeeperCases = {
     await peer.ask('guard', { markers: [marker], ms: 100, graceMs: 100 })
     await peer.pushed('exit')
     assert.equal(await hasEnded(Number(leftover)), true)
+  },
+  'what was started below the marker of a guarded agent ends with it': async (world) => {
+    if (process.platform !== 'linux') return
+    const peer = await world.peer()
+    const marker = await started(peer, 'a', withCommand)
+    const [command] = (await peer.bytes('stdout', 2)).toString().split(' ')
+    await peer.ask('guard', { markers: [marker], ms: 100, graceMs: 100 })
+    await peer.pushed('exit')
+    assert.equal(await hasEnded(Number(command)), true)
+  },
+  'the gateway that controls is not ended, also where a guarded agent has started it': async (world) => {
+    if (process.platform !== 'linux') return
+    const earlier = await world.peer()
+    const marker = await started(earlier, 'a', withLeftover)
+    const gateway = Number((await earlier.bytes('stdout', 2)).toString().split(' ')[0])
+    try {
+      const peer = await world.stranger()
+      await peer.ask('hello', { ...world.hello('controller'), pid: gateway })
+      await peer.ask('guard', { markers: [marker], ms: 100, graceMs: 0 })
+      await peer.pushed('exit')
+      await pause(200)
+      assert.notEqual(startTimeOf(gateway), '')
+    } finally {
+      process.kill(gateway, 'SIGKILL')
+    }
   },
   'the last guard counts: what it names has its time, and what it does not name has none': async (world) => {
     const peer = await world.peer()
@@ -89,7 +121,9 @@ async function hasEnded(pid: number): Promise<boolean> {
     } catch {
       return true
     }
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(20)
   }
   return false
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

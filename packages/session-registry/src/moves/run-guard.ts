@@ -7,6 +7,8 @@ export interface RunGuardOptions {
   readonly live: () => readonly SessionActor[]
   /** Absent where nothing outside of this process could end an agent. */
   readonly guardAgents?: ((guard: AgentGuard) => Promise<void>) | undefined
+  /** Milliseconds of a clock that no one can set. */
+  readonly monotonic?: (() => number) | undefined
 }
 
 /**
@@ -16,7 +18,7 @@ export interface RunGuardOptions {
 export class RunGuard {
   readonly #options: RunGuardOptions
   #times: RunTimes | undefined
-  #since = 0
+  #since = { wall: 0, monotonic: 0 }
   #isArmed = false
 
   constructor(options: RunGuardOptions) {
@@ -26,7 +28,7 @@ export class RunGuard {
   /** From now on they may run for so long. */
   renew(times: RunTimes): void {
     this.#times = times
-    this.#since = this.#options.clock.now()
+    this.#since = this.#now()
     this.look()
   }
 
@@ -53,10 +55,16 @@ export class RunGuard {
     }
   }
 
-  /** A clock that was set back gives no more time than there was. */
+  /** By the clock that says less: one stands still while the machine sleeps, the other can be set back. */
   get #leftMs(): number {
-    const forMs = this.#times?.forMs ?? 0
-    return Math.max(0, Math.min(forMs, this.#since + forMs - this.#options.clock.now()))
+    const { wall, monotonic } = this.#now()
+    const passed = Math.max(wall - this.#since.wall, monotonic - this.#since.monotonic)
+    return Math.max(0, (this.#times?.forMs ?? 0) - passed)
+  }
+
+  #now(): { readonly wall: number; readonly monotonic: number } {
+    const { clock, monotonic = () => performance.now() } = this.#options
+    return { wall: clock.now(), monotonic: monotonic() }
   }
 
   #markers(): ReadonlySet<string> {

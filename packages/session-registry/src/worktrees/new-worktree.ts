@@ -12,7 +12,7 @@ import type {
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { type Asker, type Roots, rootsOf } from '../delegation/root-folder.js'
 import { messageOf } from '../lifecycle/ending.js'
-import { isInside } from '../permissions/real-path.js'
+import { isInside, realPath } from '../permissions/real-path.js'
 
 /** An object, where a worktree is asked for. */
 export type WorktreeRequest = Exclude<SpawnAgentRequest['worktree'], boolean | undefined>
@@ -89,9 +89,9 @@ export async function removePlanned(
 ): Promise<string | undefined> {
   if (worktrees === undefined) return undefined
   try {
-    await worktrees.git.discard(planned, { force: true }).catch(async (thrown: unknown) => {
+    await assertOwn(planned, worktrees)
+    await worktrees.git.discard(planned, { force: true }).catch(async () => {
       // Its folder was there before git knew of it.
-      if (!isInside(planned.path, [await realpath(worktrees.root)])) throw thrown
       await rm(planned.path, { recursive: true, force: true })
       await worktrees.git.discard(planned, { force: true })
     })
@@ -99,6 +99,16 @@ export async function removePlanned(
   } catch (thrown) {
     return `The worktree ${planned.path} is kept: ${messageOf(thrown)}`
   }
+}
+
+/** In a copy of a home the record names the worktree of the other one, which may be in use there. */
+async function assertOwn({ path }: Worktree, { root }: SessionWorktrees): Promise<void> {
+  const own = (await realPath(root)) ?? root
+  const isOwn = (each: string): boolean => each !== own && isInside(each, [own])
+  if (isOwn(path) && isOwn((await realPath(path)) ?? own)) return
+  throw new AgentprotoError('path_invalid', 'It is not in the folder of worktrees', {
+    expected: `a folder below ${own}`,
+  })
 }
 
 /** What the record of the session shows. */

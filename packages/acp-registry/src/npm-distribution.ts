@@ -2,7 +2,7 @@ import { defined } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
 import validVersion from 'semver/functions/valid.js'
 import type { InstallTools, NpmDistribution } from './distribution.js'
-import { isProgramName, splitLaunch } from './program-launch.js'
+import { isFileName, isProgramName, splitLaunch } from './program-launch.js'
 import type { RegistryPackage } from './registry-entry.js'
 
 /** A package of the npm registry by name. Addresses, folders and aliases would come from elsewhere. */
@@ -13,7 +13,8 @@ export function npmDistribution(source: RegistryPackage, { npm }: Pick<InstallTo
   const [, name, pin = ''] = SPEC.exec(source.package) ?? []
   const { program, args, env } = splitLaunch(source)
   if (!npm) return 'There is no npm on PATH.'
-  if (name === undefined) return `${source.package} is not the name of a package of the npm registry.`
+  if (name === undefined || isFileName(name))
+    return `${source.package} is not the name of a package of the npm registry.`
   if (program !== undefined && !isProgramName(program)) return `${program} is not the name of a program of a package.`
   const version = versionOf(pin)
   if (version === undefined) return `${pin} is neither a version nor a tag of an npm package.`

@@ -15,3 +15,6 @@ export function splitLaunch({ cmd = '', args, env }: RegistryLaunch): SplitLaunc
 
 /** Whether a word can be the name of a program that a package brings. */
 export const isProgramName = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(name)
+
+/** Whether a package manager takes a name for that of a file, in whatever folder it runs in. */
+export const isFileName = (name: string): boolean => /\.(?:tgz|tar|tar\.\w+|t[bx]z2?|zip|whl|egg)$/i.test(name)

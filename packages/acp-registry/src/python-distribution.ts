@@ -1,5 +1,5 @@
 import type { InstallTools, PythonDistribution } from './distribution.js'
-import { isProgramName, splitLaunch } from './program-launch.js'
+import { isFileName, isProgramName, splitLaunch } from './program-launch.js'
 import type { RegistryPackage } from './registry-entry.js'
 
 /** PEP 508: name, extras, and what follows. uvx also writes a version after `@`. */
@@ -15,7 +15,7 @@ export function pythonDistribution(
 ): PythonDistribution | string {
   const [, bare, extras = '', pin = ''] = SPEC.exec(source.package) ?? []
   if (!uv && !python) return 'There is neither uv nor Python on PATH.'
-  if (bare === undefined) return `${source.package} is not the name of a Python package.`
+  if (bare === undefined || isFileName(bare)) return `${source.package} is not the name of a Python package.`
   const version = versionOf(pin)
   if (version === undefined) return `${pin} is not a version of a Python package.`
   // uvx starts the program with the name of the package.

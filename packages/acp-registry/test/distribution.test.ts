@@ -44,6 +44,10 @@ test.each([
   '@scope',
   'x@ --global',
   'x@-g',
+  // npm takes a name with such an end for a file of the folder that it runs in.
+  'x.tgz',
+  'x.tar@1.0.0',
+  '@scope/x.tar.gz',
 ])('18.2 %j is no package of the npm registry', (spec) => {
   expect(npm(spec)).toMatchObject({ ok: false, refused: [{ way: 'npx' }] })
 })
@@ -68,6 +72,10 @@ test.each([
   'x==1 --index-url https://evil.example',
   'x; python_version<"3"',
   'x@https://example.com/x.whl',
+  // pip takes a name with such an end for a file of the folder that it runs in.
+  'x-1.0-py3-none-any.whl',
+  'x.tar.gz',
+  'x.zip[acp]==1.0',
 ])('18.2 %j is no package of PyPI', (spec) => {
   expect(python(spec)).toMatchObject({ ok: false, refused: [{ way: 'uvx' }] })
 })

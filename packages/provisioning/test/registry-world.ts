@@ -26,14 +26,18 @@ export interface WorldOptions {
   readonly more?: Readonly<Record<string, unknown>>
   /** Folder of the adapters that ship with agentproto. */
   readonly bundled?: string
+  /** Folder of the adapters of a workspace. */
+  readonly workspace?: string
+  /** Variables of the host. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A home, an npm registry with the package `sample-agent`, and a registry of agents. */
 export async function registryWorld(options: WorldOptions = {}): Promise<RegistryWorld> {
-  const { versions = ['1.0.0'], source = acpProgram, more = {}, bundled } = options
+  const { versions = ['1.0.0'], source = acpProgram, more = {}, bundled, workspace, env = {} } = options
   const npm = await npmRegistry('sample-agent', versions, { ...more, source })
   const host = hostOf({
-    env: { ...process.env, npm_config_registry: npm.url },
+    env: { ...process.env, npm_config_registry: npm.url, ...env },
     platform: { os: process.platform, arch: process.arch },
   })
   let agents: readonly object[] = [entryOf()]
@@ -48,6 +52,7 @@ export async function registryWorld(options: WorldOptions = {}): Promise<Registr
   })
   const catalog = new ManifestCatalog({
     folders: async () => [
+      ...(workspace === undefined ? [] : [{ path: workspace, source: 'workspace' as const }]),
       ...(bundled === undefined ? [] : [{ path: bundled, source: 'bundled' as const }]),
       { path: join(host.home, 'adapters'), source: 'user' },
     ],

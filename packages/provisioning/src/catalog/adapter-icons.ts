@@ -12,8 +12,9 @@ export function adapterIcons(catalog: ManifestCatalog, { home, clock }: Provisio
     (await import('@agentproto/acp-registry')).openIcons({ home, ...defined({ clock }) })
 
   return async (slug) => {
-    const { registry: origin } = await catalog.get(slug)
-    if (origin?.icon === undefined)
+    const { registry: origin, source } = await catalog.get(slug)
+    // Who may write to a workspace would choose an address that this host asks, also one of the host's own.
+    if (origin?.icon === undefined || source === 'workspace')
       throw new AgentprotoError('icon_not_found', 'The adapter names no icon', { given: slug })
     icons ??= open()
     return (await icons).read(origin.icon)

@@ -23,7 +23,8 @@ export async function adapterTarget(
   { catalog }: Pick<RegistryParts, 'catalog'>,
 ): Promise<AdapterTarget> {
   const adapters = await catalog.map((adapter) => adapter)
-  const own = adapters.find(({ manifest }) => originOf(manifest).registryId === id)
+  // A workspace adds adapters and stands for none: what it says of itself would decide what a name of the registry installs.
+  const own = adapters.find(({ manifest, source }) => source !== 'workspace' && originOf(manifest).registryId === id)
   if (own !== undefined && wished === undefined) return { slug: own.manifest.id, own }
   const bySlug = new Map(adapters.map((adapter) => [adapter.manifest.id, adapter]))
   const slug = wished ?? freeSlug(id, bySlug)

@@ -6,6 +6,7 @@ import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { addAdapterFiles } from '../add-adapter-files.js'
 import { installAgent } from '../install/install-agent.js'
 import { ledgerFile } from '../ledger.js'
+import { nameOf, npmMethod } from './npm-method.js'
 import { type PlannedEntry, planAgent } from './plan-agent.js'
 import { putInPlace } from './put-in-place.js'
 import type { ReadChoice } from './registry-parts.js'
@@ -67,16 +68,21 @@ function manifestFacts(
   { allowScripts }: AgentTrust,
   { clock = systemClock, sha256 }: { readonly clock?: Clock | undefined; readonly sha256: string | undefined },
 ): ManifestOptions {
-  const { replaces } = target
-  // What was allowed once stays allowed for its updates.
-  const before = replaces !== undefined && launchHints(replaces.manifest).installScripts === 'run'
   return {
     slug: plan.slug,
     source,
     addedAt: clock.now(),
-    allowScripts: allowScripts ?? before,
+    allowScripts: allowScripts ?? ranBefore(npm, target),
     ...defined({ sha256, program: npm?.program, version: npm?.version }),
   }
+}
+
+/** Scripts that were allowed once stay allowed for the updates of the same package, and for no other that an entry names later. */
+function ranBefore(npm: PlannedEntry['npm'], { replaces }: PlannedEntry['target']): boolean {
+  if (npm === undefined || replaces === undefined) return false
+  const { manifest } = replaces
+  const before = npmMethod(manifest.install)?.package
+  return before !== undefined && nameOf(before) === npm.name && launchHints(manifest).installScripts === 'run'
 }
 
 /** Files of Python name the folder that they are in. */

@@ -5,7 +5,7 @@ import { locateAgent } from '@agentproto/driver-agent-cli'
 import type { LoadedAdapter } from '../catalog/manifest-catalog.js'
 import { isEdited } from './edited-adapter.js'
 import { type Origin, originOf } from './origin.js'
-import { isNewer, ownVersions } from './own-versions.js'
+import { isNewer, isOlder, ownVersions } from './own-versions.js'
 import { type ReadAgents, readAgents } from './read-agents.js'
 import type { RegistryParts } from './registry-parts.js'
 
@@ -48,7 +48,7 @@ async function writtenUpdate(
   written: NonNullable<Origin['entry']>,
   { id, version, sha256 }: RegistryEntry,
 ): Promise<AdapterUpdate | undefined> {
-  if (written.sha256 === sha256) return undefined
+  if (written.sha256 === sha256 || isOlder({ installed: written.version, available: version })) return undefined
   const edited = await isEdited(adapter)
   return {
     slug: adapter.manifest.id,

@@ -29,6 +29,10 @@ export async function ownVersions(
 export const isNewer = ({ installed, available }: OwnVersions): boolean =>
   valid(installed) !== null && valid(available) !== null && compare(available, installed ?? '') > 0
 
+/** Whether the registry has an older one: it was set back, or an old document was put in its place. */
+export const isOlder = ({ installed, available }: OwnVersions): boolean =>
+  valid(installed) !== null && valid(available) !== null && compare(available, installed ?? '') < 0
+
 /** The pin of the same package counts; the version of the entry may be another. */
 function availableOf({ version, distribution }: RegistryEntry, { manifest }: LoadedAgentCli): string {
   const name = nameOf(npmMethod(manifest.install)?.package ?? '')

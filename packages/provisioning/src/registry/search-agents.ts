@@ -4,7 +4,7 @@ import type { AgentSearch, FoundAgent, FoundAgents } from '@agentproto/contracts
 import { locateAgent } from '@agentproto/driver-agent-cli'
 import type { LoadedAdapter } from '../catalog/manifest-catalog.js'
 import { downloadBytes } from './download-bytes.js'
-import { originOf } from './origin.js'
+import { type Origin, originOf } from './origin.js'
 import { type ReadAgents, readAgents } from './read-agents.js'
 import type { RegistryParts } from './registry-parts.js'
 import { type InstallPlace, installPlace, wayHere } from './way-here.js'
@@ -57,8 +57,9 @@ interface KnownAgent {
   readonly entryId?: string
 }
 
-async function describeAdapter({ manifest }: LoadedAdapter, { host }: RegistryParts): Promise<KnownAgent> {
-  const { registryId, entry, tested } = originOf(manifest)
+/** What the adapter of a workspace says of the registry and of tests is not taken for true. */
+async function describeAdapter({ manifest, source }: LoadedAdapter, { host }: RegistryParts): Promise<KnownAgent> {
+  const { registryId, entry, tested }: Origin = source === 'workspace' ? {} : originOf(manifest)
   const installed = (await locateAgent(manifest, host)) !== undefined
   const { id: slug, name, description } = manifest
   return {

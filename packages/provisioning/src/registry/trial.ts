@@ -66,7 +66,8 @@ export class Trial {
     const request = { until: 'install', force: true, allowUnverified, signal } as const
     // The command that prints its version is the first thing of it that runs here.
     await inScratchHome(adapter, this.host.clock ?? systemClock, async (untrusted) => {
-      for await (const event of createProvisioner(untrusted, this.host).run(request)) {
+      const isolated = { ...this.host, environment: 'isolated' } as const
+      for await (const event of createProvisioner(untrusted, isolated).run(request)) {
         if (event.type === 'download') ({ sha256 } = event)
         this.#forward(event)
       }

@@ -6,7 +6,7 @@ import type { Adding } from './adding.js'
 import { findEntry } from './find-entry.js'
 import { installOwn } from './install-own.js'
 import { originOf } from './origin.js'
-import { isNewer, ownVersions } from './own-versions.js'
+import { isNewer, isOlder, ownVersions } from './own-versions.js'
 import { planAgent, planOwn } from './plan-agent.js'
 import { readAgents } from './read-agents.js'
 
@@ -36,12 +36,18 @@ export async function updateAgent(
   }
   const planned = await planAgent(id, { slug, from: written.file }, adding)
   emit({ type: 'plan', plan: planned.plan })
-  if (entry.sha256 === written.sha256) emit({ type: 'phase', phase: 'install', state: 'skipped', detail: UP_TO_DATE })
+  const skipped = (detail: string): void => emit({ type: 'phase', phase: 'install', state: 'skipped', detail })
+  if (entry.sha256 === written.sha256) skipped(UP_TO_DATE)
+  else if (isOlder({ installed: written.version, available: entry.version })) skipped(olderThan(written, entry))
   else if (planned.kind === 'entry') await addEntry(planned, { ...trust, replaceEdited }, adding)
   return slug
 }
 
 const UP_TO_DATE = 'it is up to date'
+
+/** Versions have faults that newer ones do not have: going back is for a person to decide. */
+const olderThan = ({ version }: Pick<RegistryEntry, 'version'>, { id, version: older }: RegistryEntry): string =>
+  `the registry has ${older}, which is older than ${version}; for that: agentproto adapters add acp:${id}@${older}`
 
 /** The version of the registry, if it is newer than the one that is there. */
 async function newVersion(

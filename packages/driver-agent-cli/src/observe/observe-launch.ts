@@ -50,7 +50,7 @@ export async function observeLaunch(options: ObserveLaunch): Promise<AgentObserv
     )
     const handshakeMs = Math.max(0, clock.now() - at)
     const opened = await closing(connection, bounds.signal, () => openSession(connection, launch.cwd))
-    bounds.signal.throwIfAborted()
+    if (bounds.signal.aborted) throw cancelled()
     const { outlived, ...measured } = bounds.watch.measured
     return {
       at: new Date(at).toISOString(),

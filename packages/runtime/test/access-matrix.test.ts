@@ -169,6 +169,9 @@ const REFUSALS: readonly string[] = [
   'origin_not_allowed',
 ]
 
+/** What these gateways do not have is no failure of theirs. */
+const ABSENT_HERE: readonly string[] = ['not_supported', 'registry_unavailable']
+
 /** The rules. */
 function expectedOf({ scope, row, caller, on, at }: Cell, world: World): Outcome {
   const who: Caller = CALLERS[caller]
@@ -212,14 +215,18 @@ function cellsOf(name: string, { scope, row }: Pick<Cell, 'scope' | 'row'>, isOf
 }
 
 const BELOW = '/agents/known/sessions'
-const ROUTES = Object.keys(OPERATIONS) as readonly Route[]
+/** A browser that has logged out is rejected from then on: these come last. */
+const LAST: readonly Route[] = ['POST /auth/logout', 'GET /auth/exchange']
+const ALL_ROUTES = Object.keys(OPERATIONS) as readonly Route[]
+const ROUTES = [...ALL_ROUTES.filter((route) => !LAST.includes(route)), ...LAST]
 // An operation without a row fails the test of the rows.
 const routeCells = ROUTES.filter((route) => route in ROWS).flatMap((route) => {
   const { scope } = operationOf(route)
-  const cells = cellsOf(route, { scope, row: ROWS[route] }, route.includes('/:id'))
+  const isOfSession = route.includes(' /sessions/:id')
+  const cells = cellsOf(route, { scope, row: ROWS[route] }, isOfSession)
   // Each route of a session exists below its agent too.
   const below = route.replace(' /sessions', ` ${BELOW}`)
-  if (!route.includes('/:id')) return cells
+  if (!isOfSession) return cells
   // The same handler answers there: one more session for each end would only cost time.
   const again = cells.filter((cell) => cell.row.ends !== true || expectedOf(cell, 'one host') !== 'through')
   return [...cells, ...again.map((cell) => ({ ...cell, name: below }))]
@@ -306,7 +313,7 @@ function faultsIn({ status, code, text }: Answered, cell: Cell, cells: Cells): r
   const { name, caller, on, at } = cell
   const expected = expectedOf(cell, cells.world)
   const got = REFUSALS.includes(code ?? '') ? code : 'through'
-  const isFailure = status >= 500 && code !== 'not_supported'
+  const isFailure = status >= 500 && !ABSENT_HERE.includes(code ?? '')
   const what = `${caller}: ${name} ${on ?? at ?? ''}`
   const leaks = hiddenFrom(cell, cells).filter((hidden) => text.includes(hidden))
   return [

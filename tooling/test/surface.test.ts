@@ -118,10 +118,10 @@ test('what each package exports', () => {
       TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
       TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
       addCost addGap addUsage asList asNumber asRecord asString defined emptyValue everySession formFields
-      fromProblem hasSecondStep hostText isAgentprotoError isDecision isLive isRecord jsonText parseJson
-      pause permissionChoices planText promptText questionChoices randomId readNumber ruleText
-      settlesWithin summaryOf systemClock toAgentprotoError toolContentText toolInputText traceIdOf
-      traceOf unknownChoice
+      fromProblem hasSecondStep hostText isAgentprotoError isDecision isLive isRecord jsonText
+      loginRefusal parseJson pause permissionChoices planText promptText questionChoices randomId
+      readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
+      toolInputText traceIdOf traceOf unknownChoice
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AdapterUpdate AdapterUpdates AddAgentEvent
       AddAgentRequest AddRuleRequest AddWorkspaceRequest AddedAgent AgentPlan AgentSearch AgentWish

@@ -75,6 +75,7 @@ export type { Envelope, EventGap, GapNotice, SessionEvent, SessionEventType } fr
 export { NOTIFICATION_TYPES, NOTIFY_EVENTS } from './notification.js'
 export type { Notification, NotificationData, NotifyEvent } from './notification.js'
 export { everySession } from './every-session.js'
+export { loginRefusal } from './agent/login-refusal.js'
 export { isDecision, summaryOf } from './session-summary.js'
 export type { SessionSummary } from './session-summary.js'
 export {

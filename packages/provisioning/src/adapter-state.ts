@@ -1,4 +1,5 @@
-import { asRecord, defined } from '@agentproto/contracts'
+import { asRecord, defined, loginRefusal } from '@agentproto/contracts'
+import type { ObservedAgent } from '@agentproto/contracts/agent'
 import { type AdapterState, observedAgentSchema } from '@agentproto/contracts/wire'
 import { stat } from 'node:fs/promises'
 import { type AgentCliManifest, observedMembers } from '@agentproto/manifest'
@@ -43,10 +44,7 @@ export async function adapterState(record: AgentRecord): Promise<AdapterState> {
 /** Its home was empty when it was asked: the user's may hold a login. */
 function loginHint({ metadata }: AgentCliManifest): string | undefined {
   const { observed } = asRecord(asRecord(metadata)['agentproto'])
-  const seen = observedAgentSchema.safeParse(observedMembers(observed)).data
-  if (seen === undefined || 'failed' in seen || seen.session === 'opened') return undefined
-  const { code, message } = seen.session.refused
-  return code === 'auth_required' ? message : undefined
+  return loginRefusal(observedAgentSchema.safeParse(observedMembers(observed)).data as ObservedAgent | undefined)
 }
 
 /** The last version check, if the file has not changed since. */

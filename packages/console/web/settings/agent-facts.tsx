@@ -1,6 +1,7 @@
 import type { AdapterSummary } from '@agentproto/client'
 import type { AdapterState } from '@agentproto/contracts/wire'
 import { Outside } from '../parts/outside.js'
+import { observedFacts } from './observed-facts.js'
 
 interface AgentFactsProps {
   readonly adapter: AdapterSummary
@@ -24,8 +25,11 @@ export function AgentFacts({ adapter, state }: AgentFactsProps) {
   )
 }
 
-function factsOf({ unverified = [] }: AdapterSummary, state: AdapterState): readonly (readonly [string, string])[] {
-  const { ready, next, executable, method, auth, setup, secrets } = state
+function factsOf(
+  { unverified = [], observed }: AdapterSummary,
+  state: AdapterState,
+): readonly (readonly [string, string])[] {
+  const { ready, next, executable, method, setup, secrets } = state
   return [
     ['Ready', ready ? 'yes' : `no${next === undefined ? '' : `; next: ${next}`}`],
     ['Version', versionText(state)],
@@ -35,10 +39,11 @@ function factsOf({ unverified = [] }: AdapterSummary, state: AdapterState): read
       ({ id, state: step, description }) =>
         ['Setup', `${id}: ${step}${description === undefined ? '' : ` – ${description}`}`] as const,
     ),
-    ['Login', LOGIN_TEXT[auth]],
+    ['Login', loginText(state)],
     ...secrets.map(
       ({ slug, set, place }) => ['Secret', `${slug}: ${set ? `set, ${place ?? ''}` : 'not set'}`] as const,
     ),
+    ...(observed === undefined ? [] : observedFacts(observed)),
     ...unverified.map((text) => ['Not verified', text] as const),
   ]
 }
@@ -48,6 +53,9 @@ function versionText({ installed, version, versionOk, versionRange }: AdapterSta
   const known = version ?? 'not checked yet'
   return `${known}${versionOk === false ? ', which is not supported' : ''}; needs ${versionRange}`
 }
+
+const loginText = ({ auth, loginHint }: AdapterState): string =>
+  loginHint === undefined ? LOGIN_TEXT[auth] : `${LOGIN_TEXT[auth]}; without one it said: ${loginHint}`
 
 const LOGIN_TEXT: Readonly<Record<AdapterState['auth'], string>> = {
   not_needed: 'not needed',

@@ -82,14 +82,20 @@ export function Agent({ gateway, adapter, onDone }: AgentProps) {
 const LINES = 500
 
 /** A login has a browser or a password of its own: only a terminal can do it. */
-function Login({ state: { slug, auth, installed } }: { readonly state: AdapterState }) {
+function Login({ state: { slug, auth, installed, login, secrets } }: { readonly state: AdapterState }) {
   if (!installed || (auth !== 'unauthed' && auth !== 'unknown')) return null
+  const known = auth === 'unauthed' ? 'It is not logged in.' : 'Only a session can report whether it is logged in.'
+  // `adapters login` would only say that there is none.
+  if (login === undefined)
+    return (
+      <p>
+        {known} Its manifest has no login command: log in with its own program on the machine of the gateway
+        {secrets.length === 0 ? '.' : ', or set its key.'}
+      </p>
+    )
   return (
     <>
-      <p>
-        {auth === 'unauthed' ? 'It is not logged in.' : 'Only a session can report whether it is logged in.'} A login
-        needs a terminal on the machine of the gateway:
-      </p>
+      <p>{known} A login needs a terminal on the machine of the gateway:</p>
       <CopyText label={`Login of ${slug}`} text={`agentproto adapters login ${slug}`} />
     </>
   )

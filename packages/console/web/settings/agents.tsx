@@ -1,4 +1,5 @@
 import type { AdapterSummary } from '@agentproto/client'
+import { loginRefusal } from '@agentproto/contracts'
 import { useMemo, useState } from 'preact/hooks'
 import type { Gateway } from '../gateway/gateway.js'
 import { Outside } from '../parts/outside.js'
@@ -63,7 +64,7 @@ interface AgentRowProps {
 /** Its state is read when the row is opened. */
 function AgentRow({ gateway, adapter, onDone }: AgentRowProps) {
   const [isOpen, setIsOpen] = useState(false)
-  const { slug, name, description, installed, source, registry } = adapter
+  const { slug, name, description, installed, registry, observed } = adapter
   return (
     <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
@@ -75,7 +76,8 @@ function AgentRow({ gateway, adapter, onDone }: AgentRowProps) {
         </strong>{' '}
         <span class="dim">
           {installed ? 'installed' : 'not installed'}
-          {`, ${registry === undefined ? SOURCE_TEXT[source] : 'from the registry'}`}
+          {`, ${originText(adapter)}`}
+          {loginRefusal(observed) === undefined ? '' : ', needs a login'}
         </span>
         <p class="dim">
           <Outside text={description} />
@@ -85,6 +87,10 @@ function AgentRow({ gateway, adapter, onDone }: AgentRowProps) {
     </details>
   )
 }
+
+/** A manifest in a workspace may claim anything: only one of the home was written by agentproto. */
+const originText = ({ source, registry }: AdapterSummary): string =>
+  source === 'user' && registry !== undefined ? 'from the registry' : SOURCE_TEXT[source]
 
 const SOURCE_TEXT: Readonly<Record<AdapterSummary['source'], string>> = {
   bundled: 'ships with agentproto',

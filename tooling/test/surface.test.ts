@@ -59,11 +59,12 @@ test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
     "@agentproto/acp-registry
       AdapterFiles BinaryDistribution DOWNLOAD_FORMATS Distribution DistributionChoice DownloadFormat
-      EntrySource Icons IconsOptions InstallPlatform InstallTools ManifestOptions NpmDistribution
-      PUBLIC_REGISTRY ProgramLaunch PythonDistribution REGISTRY_BYTES_MAX REGISTRY_PLATFORMS ReadOptions
-      RefusedWay Registry RegistryBinary RegistryDistribution RegistryEntry RegistryLaunch RegistryOptions
-      RegistryPackage RegistryPlatform RegistryProblem RegistryReader RegistrySnapshot distributionFor
-      isAsWritten manifestOf openIcons openRegistry parseRegistry readRegistryFile
+      EntrySource EntryVariables Icons IconsOptions InstallPlatform InstallTools ManifestOptions
+      NpmDistribution PUBLIC_REGISTRY ProgramLaunch PythonDistribution REGISTRY_BYTES_MAX
+      REGISTRY_PLATFORMS ReadOptions RefusedWay Registry RegistryBinary RegistryDistribution RegistryEntry
+      RegistryLaunch RegistryOptions RegistryPackage RegistryPlatform RegistryProblem RegistryReader
+      RegistrySnapshot distributionFor isAsWritten manifestOf openIcons openRegistry parseRegistry
+      readRegistryFile variablesOf
     @agentproto/acp-server
       AcpConnectionState AcpLogin AcpOpenRequest AcpOpened AcpServer AcpServerOptions AcpSessions
       AcpWatchOptions createAcpServer

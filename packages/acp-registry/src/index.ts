@@ -31,4 +31,5 @@ export type {
   RefusedWay,
 } from './distribution.js'
 export { isAsWritten } from './written-files.js'
+export { variablesOf, type EntryVariables } from './entry-variables.js'
 export { manifestOf, type AdapterFiles, type EntrySource, type ManifestOptions } from './manifest-of.js'

@@ -4,7 +4,6 @@ import {
   type AgentAnswers,
   answersOf,
   formatProblem,
-  isSecretVariable,
   manifestTemplate,
   observedBlock,
   ownModes,
@@ -14,6 +13,7 @@ import {
 import { stringify } from 'yaml'
 import type { Distribution } from './distribution.js'
 import { installParts } from './install-methods.js'
+import { variablesOf } from './entry-variables.js'
 import type { RegistryEntry } from './registry-entry.js'
 import { sealed, UNSEALED } from './written-files.js'
 
@@ -105,17 +105,10 @@ function agentCli(entry: RegistryEntry, distribution: Distribution, options: Man
 
 const VERSION = String.raw`(\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.-]+)?)`
 
-/**
- * An empty value stands for one that the user sets, and a credential may not be in a manifest: of both, the agent gets what the
- * environment of the host has.
- */
-function environmentOf({ env }: Distribution): object {
-  const isOwn = ([name, value]: readonly [string, string]): boolean => value === '' || isSecretVariable(name, value)
-  const variables = Object.entries(env)
-  const passthrough = variables.filter(isOwn).map(([name]) => name)
-  const set = Object.fromEntries(variables.filter((variable) => !isOwn(variable)))
-  if (variables.length === 0) return {}
-  return { env: { ...(passthrough.length === 0 ? {} : { passthrough }), set } }
+function environmentOf(distribution: Distribution): object {
+  const { passed, set } = variablesOf(distribution)
+  if (passed.length === 0 && Object.keys(set).length === 0) return {}
+  return { env: { ...(passed.length === 0 ? {} : { passthrough: passed }), set } }
 }
 
 const capabilitiesOf = (answers: AgentAnswers | undefined): object => ({

@@ -329,7 +329,7 @@ test(
       session: { lastSeq: 7, permissionMode: 'deny-all', movedFrom: 'a' },
     })
     // What it says is true: a gateway of this fleet has signed it.
-    expect(b.problems).toEqual([expect.stringContaining('an earlier record of s1, which somebody has stored again')])
+    expect(b.problems).toEqual([expect.stringContaining('an earlier record of s1 after a later one')])
   },
 )
 

@@ -10,6 +10,7 @@ export function planLines(plan: AgentPlan, paint: Paint): readonly string[] {
   return [
     `${paint.bold(oneLine(name))} ${oneLine(version)}${called}`,
     paint.dim(`  ${oneLine(factsOf(plan).join(', '))}`),
+    ...startOf(plan).map((line) => paint.dim(`  ${oneLine(line)}`)),
     ...notesOf(plan).map((note) => `${paint.yellow('!')} ${oneLine(note)}`),
   ]
 }
@@ -31,13 +32,23 @@ function factsOf({
   ]
 }
 
+/** What a session starts, besides the program. */
+function startOf({ args = [], variables }: AgentPlan): readonly string[] {
+  const set = Object.entries(variables?.set ?? {}).map(([name, value]) => `${name}=${value}`)
+  return [
+    ...(args.length === 0 ? [] : [`started with: ${args.join(' ')}`]),
+    ...(set.length === 0 ? [] : [`with the variables: ${set.join(' ')}`]),
+  ]
+}
+
 const REGISTRIES: Readonly<Record<NonNullable<AgentPlan['way']>, string>> = {
   npx: 'npm',
   uvx: 'PyPI',
   binary: 'its address',
 }
 
-function notesOf({ catalogue, missing, deprecated, installScripts, way, sha256, replaces, package: name }: AgentPlan) {
+function notesOf({ catalogue, missing, deprecated, installScripts, ...plan }: AgentPlan) {
+  const { way, sha256, replaces, variables, package: name } = plan
   const notes: string[] = []
   if (catalogue !== undefined) {
     const tested = catalogue.tested === undefined ? '' : `, tested with ${catalogue.tested}`
@@ -49,6 +60,8 @@ function notesOf({ catalogue, missing, deprecated, installScripts, way, sha256, 
   if (installScripts === true && catalogue === undefined)
     notes.push('It has install scripts. They are run only with --allow-scripts.')
   if (way === 'binary' && sha256 === undefined) notes.push('There is no checksum of this download.')
+  const passed = variables?.passed ?? []
+  if (passed.length > 0) notes.push(`Its sessions get these variables of yours: ${passed.join(', ')}.`)
   if (replaces !== undefined) notes.push(`It replaces ${replaces.version ?? 'the version that is there'}.`)
   return notes
 }

@@ -79,6 +79,14 @@ export const agentPlan = z.object({
   deprecated: z.string().optional(),
   /** Whether the package itself has scripts that npm runs when it installs it. */
   installScripts: z.boolean().optional(),
+  /** With which its program is started in each session. */
+  args: z.array(z.string()).optional(),
+  variables: z
+    .object({ passed: z.array(z.string()), set: z.record(z.string(), z.string()) })
+    .optional()
+    .describe(
+      'What its program gets in each session: variables that are set, and names of those that it gets from the host',
+    ),
   /** Of a download. */
   url: z.string().optional(),
   /** That a download must have; absent if none is known. */

@@ -52,8 +52,11 @@ const NOT_SIGNED: Forged = {
     ' that is not signed with the key of this gateway; it is ignored. A gateway with another key has written it, or another client ' +
     'of the account.',
 }
-/** It has the signature of a gateway. */
-const STORED_AGAIN: Forged = { what: 'an earlier record of', why: ', which somebody has stored again; it is ignored.' }
+/** It has the signature of a gateway. A message of a host whose answer was lost can be stored late, too. */
+const STORED_AGAIN: Forged = {
+  what: 'an earlier record of',
+  why: ' after a later one; it is ignored. It was stored late, or again by another client of the account.',
+}
 
 const nameOf = (key: string): string => key.slice(0, 80)
 

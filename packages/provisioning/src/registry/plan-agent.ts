@@ -1,4 +1,4 @@
-import type { Distribution, EntrySource, RegistryEntry } from '@agentproto/acp-registry'
+import { type Distribution, type EntrySource, type RegistryEntry, variablesOf } from '@agentproto/acp-registry'
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { AgentPlan, AgentWish } from '@agentproto/contracts/wire'
 import type { AgentCliManifest } from '@agentproto/manifest'
@@ -63,6 +63,8 @@ export async function planAgent(
     ...factsOf(entry),
     slug: target.slug,
     ...(await installFacts(distribution, npm, { host, signal })),
+    args: distribution.args,
+    variables: variablesOf(distribution),
     ...defined({ sha256: knownSha256(distribution, target), replaces: await replacedBy(target) }),
   }
   return { kind: 'entry', plan, entry, source: read.source, target, distribution, ...defined({ npm }) }

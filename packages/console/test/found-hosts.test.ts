@@ -31,3 +31,9 @@ test('17.8 hosts that are away come first, the others by name; each word must be
     [],
   ])
 })
+
+test('17.8 a host that was stopped comes after those that are lost, and is found by that word', () => {
+  const hosts = [host('desk'), host('night', { reachable: false, stopped: true }), host('zeta', { reachable: false })]
+  expect(foundHosts(hosts, '').map(({ name }) => name)).toEqual(['zeta', 'night', 'desk'])
+  expect(foundHosts(hosts, 'stopped').map(({ name }) => name)).toEqual(['night'])
+})

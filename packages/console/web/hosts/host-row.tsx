@@ -4,6 +4,7 @@ import { Outside } from '../parts/outside.js'
 import { shown } from '../parts/shown-text.js'
 import { addressOf } from '../place.js'
 import { ageText } from '../sessions/figures.js'
+import { hostState } from './host-state.js'
 
 interface HostRowProps {
   readonly host: Host
@@ -19,16 +20,15 @@ export function HostRow({ host, now, isWanted }: HostRowProps) {
   useEffect(() => {
     if (isWanted) row.current?.scrollIntoView({ block: 'nearest' })
   }, [isWanted])
-  const { name, self, reachable, version, labels, adapters, workspaces } = host
+  const { name, self, version, labels, adapters, workspaces } = host
+  const state = hostState(host)
   return (
     <li ref={row} class={`setting host ${isWanted ? 'wanted' : ''}`} aria-label={shown(name)}>
       <div class="bar">
         <strong>
           <Outside text={name} />
         </strong>
-        <span class={`state ${reachable ? 'reachable' : 'unreachable'}`}>
-          {reachable ? 'reachable' : 'unreachable'}
-        </span>
+        <span class={`state ${state}`}>{state}</span>
         {self === true ? <span class="dim">serves this page</span> : null}
         <LastSeen host={host} now={now} />
         <a class="its-sessions" href={addressOf({ name: 'sessions', host: name })}>
@@ -47,12 +47,14 @@ export function HostRow({ host, now, isWanted }: HostRowProps) {
 }
 
 /** A host that is away is shown as it last reported: then its figures are of that time. */
-function LastSeen({ host: { reachable, lastSeen }, now }: Pick<HostRowProps, 'host' | 'now'>) {
-  if (reachable) return null
+function LastSeen({ host, now }: Pick<HostRowProps, 'host' | 'now'>) {
+  const { lastSeen } = host
+  const state = hostState(host)
+  if (state === 'reachable') return null
   return (
-    <span class="problem">
-      not heard from since <time dateTime={lastSeen}>{new Date(lastSeen).toLocaleString()}</time> (
-      {ageText(lastSeen, now)} ago)
+    <span class={state === 'stopped' ? 'dim' : 'problem'}>
+      {state === 'stopped' ? 'stopped' : 'not heard from since'}{' '}
+      <time dateTime={lastSeen}>{new Date(lastSeen).toLocaleString()}</time> ({ageText(lastSeen, now)} ago)
     </span>
   )
 }

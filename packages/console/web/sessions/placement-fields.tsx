@@ -1,5 +1,6 @@
 import type { SpawnAgentRequest } from '@agentproto/client'
 import type { Host } from '@agentproto/contracts/wire'
+import { hostState, type HostState } from '../hosts/host-state.js'
 import { Outside } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
 import { shown } from '../parts/shown-text.js'
@@ -36,7 +37,7 @@ export function PlacementField({ hosts, on, onChange, refused }: PlacementFieldP
           {option('', `this host${self === undefined ? '' : ` (${self.name})`}`)}
           {option('any', 'any host')}
           <optgroup label="A host">
-            {others.map(({ name, reachable }) => option(name, reachable ? name : `${name} (not heard from)`))}
+            {others.map((host) => option(host.name, `${host.name}${AWAY[hostState(host)]}`))}
             {isGone ? option(on, hosts.length === 0 ? on : `${on} (gone)`) : null}
           </optgroup>
           {labels.length === 0 ? null : (
@@ -100,3 +101,8 @@ export function HostLossField() {
     </details>
   )
 }
+
+const AWAY = { reachable: '', stopped: ' (stopped)', unreachable: ' (not heard from)' } as const satisfies Record<
+  HostState,
+  string
+>

@@ -82,10 +82,10 @@ export function placementText(on: Placement, hosts: readonly Host[]): string {
     : `The one of ${heard.length} hosts that has the agent, the workspace and the most free places takes it.`
 }
 
-const hostText = ({ reachable, liveSessions, freeSessions, lastSeen }: Host): string =>
-  reachable
-    ? `${liveSessions} live sessions, ${freeSessions} free places`
-    : `Not heard from since ${new Date(lastSeen).toLocaleString()}`
+const hostText = ({ reachable, stopped, liveSessions, freeSessions, lastSeen }: Host): string => {
+  if (reachable) return `${liveSessions} live sessions, ${freeSessions} free places`
+  return `${stopped === true ? 'Stopped' : 'Not heard from since'} ${new Date(lastSeen).toLocaleString()}`
+}
 
 /** What a host lacks that a session needs. */
 export interface Lack {

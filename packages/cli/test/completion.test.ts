@@ -38,7 +38,7 @@ test('options are offered after a dash, and hidden commands never', () => {
 })
 
 test('each argument of a command completes names or choices, or is free text', () => {
-  const FREE = ['text', 'prompt', 'file', 'source', 'path', 'requestId', 'ruleId', 'name', 'value', 'words']
+  const FREE = ['text', 'prompt', 'file', 'source', 'path', 'requestId', 'ruleId', 'name', 'value', 'words', 'agent']
   const unknown = commandsBelow(program).flatMap(({ path, command }) =>
     command.registeredArguments.flatMap((argument, index) => {
       const before = command.registeredArguments.slice(0, index).map(() => 'x')

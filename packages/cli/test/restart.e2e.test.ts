@@ -95,7 +95,7 @@ test('16.5 stop --keep-agents leaves them, status and doctor show them, the next
   const { checks } = JSON.parse((await cli(['doctor', '--json'], { home })).stdout) as { checks: { id: string }[] }
   expect(checks.find((check) => check.id === 'keeper')).toMatchObject({
     verdict: 'ok',
-    detail: expect.stringMatching(/wire 1, pid \d+: 1 agent, 1 in a turn, .* kept$/) as string,
+    detail: expect.stringMatching(/wire 2, pid \d+: 1 agent, 1 in a turn, .* kept$/) as string,
   })
   expect(await session(home)).toMatchObject({ status: 'running', turn: { number: 1 } })
   second.child.kill('SIGKILL')

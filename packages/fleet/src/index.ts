@@ -2,7 +2,7 @@
 export { openFleet } from './open-fleet.js'
 export type { Fleet } from './open-fleet.js'
 export type { FleetOptions } from './fleet-options.js'
-export type { FleetFigures, OwnHost } from './join-fleet.js'
+export type { FleetFigures, OwnHost } from './own-host.js'
 export type { SharedServices } from './calls/places.js'
 export { examineCluster } from './cluster/examine-cluster.js'
 export type { ClusterFindings } from './cluster/examine-cluster.js'

@@ -1,12 +1,10 @@
 import { defined, type Principal, settlesWithin, toAgentprotoError } from '@agentproto/contracts'
-import type { SessionMoves, SessionReplay } from '@agentproto/contracts/agent'
 import { type FleetState, type HostService, type SpawnAgentRequest, visibleHosts } from '@agentproto/contracts/wire'
 import { Answerer } from './calls/answerer.js'
 import { type Cluster, openCluster } from './cluster/cluster.js'
 import { CountedCaller } from './calls/counted-caller.js'
 import { fleetHosts, OwnDetails } from './services/fleet-hosts.js'
 import { FleetLog } from './log/fleet-log.js'
-import type { FleetOptions } from './fleet-options.js'
 import { fleetIds } from './services/fleet-ids.js'
 import { fleetServices } from './services/fleet-services.js'
 import type { FleetServices } from './services/fleet-services-options.js'
@@ -17,28 +15,11 @@ import { type LeaseTimes, runTimes } from './directory/lease.js'
 import { LostHosts } from './lost-hosts.js'
 import { LogPublisher } from './log/log-publisher.js'
 import { openLogStream } from './log/log-stream.js'
+import type { FleetFigures, OwnHost } from './own-host.js'
 import type { SharedServices } from './calls/places.js'
 import { OwnSessions } from './own-sessions.js'
 import { placeSession } from './services/placement.js'
 import { SessionDirectory } from './directory/session-directory.js'
-
-/** What a gateway brings into its fleet. */
-export interface OwnHost extends FleetOptions {
-  /** The name of this host. */
-  readonly host: string
-  /** The services of this host, with hooks. What its own callers do is audited around the services of the fleet. */
-  readonly own: SharedServices
-  /** The same with audit: what other hosts ask for. */
-  readonly forOthers: SharedServices
-  /** A signal that aborts when the token of a caller ends. */
-  readonly endOf?: (by: Principal) => AbortSignal | undefined
-  /** This host alone. */
-  readonly hosts: HostService
-  /** What it does so that sessions can go on elsewhere. None that may be moved runs here before the fleet says so. */
-  readonly moves: SessionMoves
-  /** How it answers for sessions of a host that is away. */
-  readonly replay: SessionReplay
-}
 
 /** The fleet as this host sees it, while it is one of its hosts. */
 export interface JoinedFleet {
@@ -52,19 +33,6 @@ export interface JoinedFleet {
 
 /** What a person wants to know of it. */
 export type JoinedState = Pick<FleetState, 'nats' | 'clockAheadMs'>
-
-/** Since the fleet was joined. */
-export interface FleetFigures {
-  /** Stored events that other hosts cannot read yet. */
-  readonly lag: number
-  /** Whether this host has its lease now. */
-  readonly isJoined: boolean
-  readonly hosts: { readonly reachable: number; readonly unreachable: number; readonly stopped: number }
-  /** Calls that this host has sent to others. */
-  readonly forwarded: number
-  /** Sessions that another host has taken over. */
-  readonly fenced: number
-}
 
 /**
  * Joins the fleet: the directory of hosts and sessions, the calls of other hosts and the log of all.

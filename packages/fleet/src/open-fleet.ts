@@ -1,6 +1,7 @@
 import { defined, isAgentprotoError, type Timer, toAgentprotoError } from '@agentproto/contracts'
 import type { FleetState, HostService } from '@agentproto/contracts/wire'
-import { type FleetFigures, type JoinedFleet, joinFleet, type OwnHost } from './join-fleet.js'
+import { type JoinedFleet, joinFleet } from './join-fleet.js'
+import type { FleetFigures, OwnHost } from './own-host.js'
 import type { SharedServices } from './calls/places.js'
 import { switchedServices } from './services/switched-services.js'
 

@@ -106,7 +106,7 @@ async function ask(gateway: FakeGateway, { key, on }: Asked): Promise<{ status: 
   const body = BODIES[key.replace('/agents/:agent/sessions/:id', '/sessions/:id')]
   const response = await gateway.call(method === 'ALL' ? 'POST' : method, path, body)
   const { status } = response
-  if (/^text\/(?:event-stream|x-diff)/.test(response.headers.get('content-type') ?? '')) {
+  if (/^(?:text\/(?:event-stream|x-diff)|image\/)/.test(response.headers.get('content-type') ?? '')) {
     await response.body?.cancel()
     return { status, code: undefined }
   }

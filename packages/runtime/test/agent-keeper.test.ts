@@ -10,11 +10,11 @@ import { imaginedKeeper } from '../../keeper/test/imagined-keeper.ts'
 test("16.5 a gateway that does not speak the wire of the home's keeper does not start: it would end the agents", async () => {
   const home = mkdtempSync(join(tmpdir(), 'unspoken-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  await imaginedKeeper(join(home, 'keeper'), { wires: [2], answers: {} })
+  await imaginedKeeper(join(home, 'keeper'), { wires: [3], answers: {} })
   await expect(createGateway({ home, cwd: home, keeper: true })).rejects.toMatchObject({
     code: 'keeper_unavailable',
     message: expect.stringContaining('The keeper holds agents and speaks another version of its wire') as string,
-    parts: { given: [2], expected: 'one of 1' },
+    parts: { given: [3], expected: 'one of 1, 2' },
   })
 })
 
@@ -54,7 +54,7 @@ test('16.2 an embedding host keeps when it asks for it, whatever config.json lea
   writeFileSync(join(home, 'config.json'), JSON.stringify({ keeper: { orphanMs: 60_000 } }))
   const gateway = await createGateway({ home, cwd: home, keeper: true })
   onTestFinished(() => gateway.close())
-  expect(gateway.keeper).toMatchObject({ wire: 1 })
+  expect(gateway.keeper).toMatchObject({ wire: 2 })
 })
 
 test('16.2 a gateway without a keeper ends what one with a keeper has left', async () => {

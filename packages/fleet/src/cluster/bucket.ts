@@ -6,7 +6,7 @@ import {
   JetStreamApiError,
   type JetStreamManager,
 } from '@nats-io/jetstream'
-import { Kvm } from '@nats-io/kv'
+import { Kvm, type KvOptions } from '@nats-io/kv'
 import { headers, type MsgHdrs } from '@nats-io/transport-node'
 import { type Cluster, clusterError } from './cluster.js'
 import { expectedOf, type StoredSignatures } from '../keys/stored-signature.js'
@@ -56,6 +56,22 @@ const REQUEST_MS = 3_000
 /** The header of the key-value format of NATS that says that a key was removed. */
 const OPERATION = 'KV-Operation'
 
+/** How a server answers when another host is creating the same bucket: its name, or its subject, is taken. */
+const IS_TAKEN: readonly number[] = [10_058, 10_065]
+const ATTEMPTS = 5
+
+/** Creates it unless it exists. Looking and creating are two requests: another host may be faster between them. */
+async function created(client: JetStreamClient, name: string, options: Partial<KvOptions>): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      await new Kvm(client).create(name, options)
+      return
+    } catch (thrown) {
+      const isTaken = thrown instanceof JetStreamApiError && IS_TAKEN.includes(thrown.code)
+      if (!isTaken || attempt === ATTEMPTS) throw thrown
+    }
+}
+
 /**
  * A key-value bucket that is only written by compare-and-set, and only by the gateways of the fleet: all else is forged. Reads are
  * answered by the leader of its stream.
@@ -86,7 +102,7 @@ export class Bucket {
     try {
       const client = jetstream(nats, { timeout: REQUEST_MS })
       const manager = await client.jetstreamManager()
-      await new Kvm(client).create(name, { history: 1, replicas, ...(ttlMs === undefined ? {} : { ttl: ttlMs }) })
+      await created(client, name, { history: 1, replicas, ...(ttlMs === undefined ? {} : { ttl: ttlMs }) })
       const bucket = new Bucket(name, { client, manager, signatures })
       await bucket.#check(options, replicas)
       return bucket

@@ -264,8 +264,9 @@ test('what each package exports', () => {
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
-      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod ProcessWatch TurnOutcome
-      acpArm adoptAcp adoptSharedAcp connectAcp defineAcp
+      AcpArmProfile AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod
+      EndpointAccess ProcessWatch RemoteEndpoint TurnOutcome acpArm adoptAcp adoptSharedAcp connectAcp
+      defineAcp
     @agentproto/arm-kit
       AdoptedState AdoptingClient Conversation EarlierHost EarlierRequest IdlePoint IdleSubject
       Inheritance KeptLink Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection

@@ -73,7 +73,7 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
     this.#options = options
     this.#limits = options.limits ?? DEFAULT_ARM_LIMITS
     this.clock = options.clock ?? systemClock
-    this.usagePlaces = usagePlaces(options.profile)
+    this.usagePlaces = usagePlaces(asRecord(options.profile)['usage'])
     this.peer = new Peer(options.client.name, options.write, this.clock)
   }
 

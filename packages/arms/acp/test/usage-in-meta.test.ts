@@ -8,8 +8,8 @@ const quota = (input: unknown, output: unknown) => ({
 })
 
 /** What the turn is said to have used, when the agent answers so. */
-async function usageOf(profile: unknown, answer: object): Promise<unknown> {
-  const connection = await connectAcp({ ...fixture('meta'), profile })
+async function usageOf(usage: unknown, answer: object): Promise<unknown> {
+  const connection = await connectAcp({ ...fixture('meta'), profile: { usage } })
   onTestFinished(async () => void (await connection.close()))
   const sink = recorder()
   const session = await connection.openSession(

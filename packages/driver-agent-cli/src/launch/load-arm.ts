@@ -1,3 +1,4 @@
+import type { AcpArmProfile } from '@agentproto/acp'
 import type { McpProfileInput } from '@agentproto/arm-mcp'
 import type { ProprietaryProfile } from '@agentproto/arm-proprietary'
 import { defined } from '@agentproto/contracts'
@@ -26,7 +27,7 @@ export async function loadArm(manifest: AgentCliManifest, start: ArmStart): Prom
   switch (manifest.protocol) {
     case 'acp': {
       const { acpArm } = await import('@agentproto/acp')
-      return { arm: acpArm, starts: { bin, args: binArgs }, profile: manifestHint(manifest, 'usage') }
+      return { arm: acpArm, starts: { bin, args: binArgs }, profile: acpProfile(manifest) }
     }
     case 'mcp': {
       const { mcpArm } = await import('@agentproto/arm-mcp')
@@ -41,6 +42,9 @@ export async function loadArm(manifest: AgentCliManifest, start: ArmStart): Prom
 }
 
 type Manifest<Protocol> = Extract<AgentCliManifest, { protocol: Protocol }>
+
+/** The arm checks it. */
+const acpProfile = (manifest: Manifest<'acp'>): AcpArmProfile => ({ usage: manifestHint(manifest, 'usage') })
 
 /** `mcp.command` and `mcp.args` replace `bin` and `bin_args` where they are stated; a server behind a URL is not launched. */
 function mcpCommand({ mcp, bin, binArgs }: Manifest<'mcp'>): LoadedArm['starts'] {

@@ -66,8 +66,10 @@ test('what each package exports', () => {
       RegistrySnapshot distributionFor isAsWritten manifestOf openIcons openRegistry parseRegistry
       readRegistryFile variablesOf
     @agentproto/acp-server
-      AcpConnectionState AcpLogin AcpOpenRequest AcpOpened AcpServer AcpServerOptions AcpSessions
-      AcpWatchOptions createAcpServer
+      AcpCaller AcpConnectionState AcpEndpoint AcpEndpointDeps AcpLimits AcpLogin AcpOpenRequest AcpOpened
+      AcpServer AcpServerOptions AcpSessions AcpSocket AcpUpgrade AcpWatchOptions AdapterNaming
+      EndpointSessions SessionDefaults WantedSession createAcpServer onlyInstalled reportedCapabilities
+      wantedSession
     @agentproto/adapter-gemini-cli
       GeminiCliAdapter
     @agentproto/adapter-pty-repl

@@ -10,3 +10,14 @@ export type {
   AcpSessions,
   AcpWatchOptions,
 } from './acp-host.js'
+export { onlyInstalled, reportedCapabilities, wantedSession } from './new-session.js'
+export type { AdapterNaming, SessionDefaults, WantedSession } from './new-session.js'
+export type {
+  AcpCaller,
+  AcpEndpoint,
+  AcpEndpointDeps,
+  AcpLimits,
+  AcpSocket,
+  AcpUpgrade,
+  EndpointSessions,
+} from './network/acp-endpoint.js'

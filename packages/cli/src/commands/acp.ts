@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp-server'
+import type { AcpLogin, AcpOpened, AcpOpenRequest, AdapterNaming } from '@agentproto/acp-server'
 import type { Client } from '@agentproto/client'
-import { type AgentCapabilities, AgentprotoError, defined } from '@agentproto/contracts'
-import { parseWire, type SpawnAgentRequest, spawnAgentSchema } from '@agentproto/contracts/wire'
+import { type AgentCapabilities, defined } from '@agentproto/contracts'
 import type { Define } from '../cli-command.js'
 import { raw, warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
@@ -43,18 +42,25 @@ export const define: Define = (command) =>
     .addHelpText('after', HELP)
     .run((context, options: AcpOptions) => (options.login === true ? logIn : serveAcp)(context, options))
 
+/** The gateway that is served, and how. */
+interface Serving {
+  readonly client: Client
+  readonly options: AcpOptions
+}
+
 /** Serves until the client disconnects. */
 async function serveAcp(context: CliContext, options: AcpOptions): Promise<void> {
   const client = await connect(context)
   // Fails now, and not at the first request of the ACP client, when the gateway does not answer.
   await client.health()
-  const { createAcpServer } = await import('@agentproto/acp-server')
-  const server = createAcpServer({
+  const acp = await import('@agentproto/acp-server')
+  const serving = { client, options }
+  const server = acp.createAcpServer({
     sessions: client.sessions,
     watch: (watching) => client.watch(watching),
-    agent: () => capabilitiesOf(client, options),
+    agent: () => capabilitiesOf(acp, serving),
     login: () => loginOf(context, client, options),
-    open: (request) => openFor(client, options, request),
+    open: (request) => openFor(acp, serving, request),
     info: { name: 'agentproto', version: version() },
     input: context.stdin,
     write: lineWriter(raw(context.stdout)),
@@ -75,44 +81,25 @@ function lineWriter(stream: ReturnType<typeof raw>): (line: string) => Promise<v
   }
 }
 
-async function openFor(client: Client, options: AcpOptions, request: AcpOpenRequest): Promise<AcpOpened> {
+type AcpModule = typeof import('@agentproto/acp-server')
+
+/** Opens the session for `session/new`: the one that was named, else a new one. */
+async function openFor(acp: AcpModule, { client, options }: Serving, request: AcpOpenRequest): Promise<AcpOpened> {
   if (options.session !== undefined) return { session: await findSession(client, options.session), attached: true }
-  const wanted = spawnRequest(options, request)
-  const adapter = wanted.adapter ?? (await onlyInstalled(client))
-  const session = await client.sessions.start({ ...wanted, adapter }, defined({ trace: request.trace }))
+  const { adapter, workspace, label, mode, option, permissions } = options
+  const wanted = acp.wantedSession(
+    { adapter, options: option, ...defined({ workspaceSlug: workspace, label, mode, permissionMode: permissions }) },
+    request,
+  )
+  const named = wanted.adapter ?? acp.onlyInstalled(await client.adapters.list(), NAMING)
+  const session = await client.sessions.start({ ...wanted, adapter: named }, defined({ trace: request.trace }))
   return { session, attached: false }
 }
 
-/** What a client wants of one session, in `_meta.agentproto`. It overrides the command line. */
-const metaSchema = spawnAgentSchema
-  .pick({ workspaceSlug: true, label: true, title: true, mode: true, options: true, permissionMode: true })
-  .extend({ adapter: spawnAgentSchema.shape.adapter.optional() })
-
-type WantedSession = Omit<SpawnAgentRequest, 'adapter'> & { adapter?: string | undefined }
-
-function spawnRequest(
-  { adapter, workspace, label, mode, option, permissions }: AcpOptions,
-  { cwd, additionalDirectories, mcpServers, meta }: AcpOpenRequest,
-): WantedSession {
-  const wanted: WantedSession = {
-    options: option,
-    ...defined({ adapter, workspaceSlug: workspace, label, mode, permissionMode: permissions }),
-    ...parseWire(metaSchema, meta ?? {}, '_meta.agentproto'),
-  }
-  const servers = parseWire(spawnAgentSchema.pick({ mcpServers: true }), { mcpServers }, 'session/new')
-  return {
-    ...wanted,
-    ...(wanted.workspaceSlug === undefined ? { cwd } : {}),
-    ...(mcpServers.length === 0 ? {} : servers),
-    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
-  }
-}
-
 /** The capabilities of new sessions: those of the one session, else those that the adapter's newest one reported. */
-async function capabilitiesOf(client: Client, options: AcpOptions): Promise<AgentCapabilities | undefined> {
+async function capabilitiesOf(acp: AcpModule, { client, options }: Serving): Promise<AgentCapabilities | undefined> {
   if (options.session !== undefined) return (await findSession(client, options.session)).agent?.capabilities
-  const { sessions } = await client.sessions.list({ adapter: await adapterOf(client, options), limit: 10 })
-  return sessions.find(({ agent }) => agent !== undefined)?.agent?.capabilities
+  return acp.reportedCapabilities(client.sessions, await adapterOf(client, options))
 }
 
 /** The command that a client runs in a terminal when the agent needs a login: this one, with `--login`. */
@@ -136,15 +123,14 @@ async function logIn(context: CliContext, options: AcpOptions): Promise<void> {
   await provisionUntil('login')(context, named ?? (await adapterOf(await connect(context), options)), {})
 }
 
-const adapterOf = async (client: Client, { session, adapter }: AcpOptions): Promise<string> =>
-  session === undefined ? (adapter ?? (await onlyInstalled(client))) : (await findSession(client, session)).adapterSlug
+async function adapterOf(client: Client, { session, adapter }: AcpOptions): Promise<string> {
+  if (session !== undefined) return (await findSession(client, session)).adapterSlug
+  if (adapter !== undefined) return adapter
+  const { onlyInstalled } = await import('@agentproto/acp-server')
+  return onlyInstalled(await client.adapters.list(), NAMING)
+}
 
-async function onlyInstalled(client: Client): Promise<string> {
-  const installed = (await client.adapters.list()).filter((adapter) => adapter.installed).map(({ slug }) => slug)
-  const [only, second] = installed
-  if (only !== undefined && second === undefined) return only
-  throw new AgentprotoError('invalid_request', 'No adapter is chosen', {
-    expected: `--adapter ${installed.join(' | ') || '<slug>'}`,
-    hint: 'Name it in the command that the client runs: agentproto acp --adapter <slug>',
-  })
+const NAMING: AdapterNaming = {
+  expected: (slugs) => `--adapter ${slugs.join(' | ') || '<slug>'}`,
+  hint: 'Name it in the command that the client runs: agentproto acp --adapter <slug>',
 }

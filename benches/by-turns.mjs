@@ -1,24 +1,32 @@
-// Two ways of the same thing by turns, so that both meet the same machine.
+// Some ways of the same thing by turns, so that all meet the same machine.
 import { median, timeEach } from './measure.mjs'
 
 /**
+ * Of two ways.
  * @param cpu seconds of the processors, of each
  * @returns p50 of each, what the second takes more than the first, and what each prompt takes of the processors; in milliseconds
  */
-export async function byTurns([first, second], { prompts, warmUp, cpu = () => [] }) {
-  const times = [[], []]
+export async function byTurns(both, { prompts, warmUp, cpu = () => [] }) {
+  const {
+    ms: [firstMs, secondMs],
+    cpuMs,
+  } = await allByTurns(both, { prompts, warmUp, cpu })
+  return { firstMs, secondMs, beyondMs: secondMs - firstMs, cpuMs }
+}
+
+/** @returns p50 of each, and what each prompt takes of the processors; in milliseconds */
+export async function allByTurns(ways, { prompts, warmUp, cpu = () => [] }) {
+  const times = ways.map(() => [])
   const round = async (n) => {
-    times[0].push(...(await timeEach(n, 0, first)))
-    times[1].push(...(await timeEach(n, 0, second)))
+    for (const [at, way] of ways.entries()) times[at].push(...(await timeEach(n, 0, way)))
   }
   await round(warmUp)
   for (const each of times) each.length = 0
   const before = cpu()
   for (let done = 0; done < prompts; done += ROUND) await round(ROUND)
   const cpuMs = cpu().map((seconds, at) => ((seconds - before[at]) * 1_000) / times[0].length)
-  const [firstMs, secondMs] = times.map(median)
-  return { firstMs, secondMs, beyondMs: secondMs - firstMs, cpuMs }
+  return { ms: times.map(median), cpuMs }
 }
 
-/** Prompts of one before it is the turn of the other. */
+/** Prompts of one before it is the turn of the next. */
 const ROUND = 100

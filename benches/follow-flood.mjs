@@ -24,7 +24,7 @@ export async function followFlood(http, id, updates) {
 }
 
 /** Each update is one line. Text that may be the start of a secret is emitted with the update after it: an event may have two. */
-function lineCounter() {
+export function lineCounter() {
   let isEscape = false
   return {
     lines: 0,

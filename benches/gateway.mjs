@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { createHttp } from './http-client.mjs'
 import { now } from './measure.mjs'
 
-const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
+/** The command `agentproto`. */
+export const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
 
 /**
  * `startMs` is the time until `/health` answers.

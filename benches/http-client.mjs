@@ -5,7 +5,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
 export function createHttp({ url, token }) {
   const headers = { authorization: `Bearer ${token}` }
-  const call = (method, path, body) =>
+  /** Resolves with headers and text of a response below 400. */
+  const send = (method, path, { body, more = {} } = {}) =>
     new Promise((resolve, reject) => {
       const payload = body === undefined ? undefined : JSON.stringify(body)
       const sent = request(`${url}${path}`, {
@@ -13,8 +14,13 @@ export function createHttp({ url, token }) {
         agent,
         headers:
           payload === undefined
-            ? headers
-            : { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) },
+            ? { ...headers, ...more }
+            : {
+                ...headers,
+                ...more,
+                'content-type': 'application/json',
+                'content-length': Buffer.byteLength(payload),
+              },
       })
       sent.on('error', reject)
       sent.on('response', (response) => {
@@ -23,15 +29,17 @@ export function createHttp({ url, token }) {
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString()
           if (response.statusCode >= 400) reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`))
-          else resolve(JSON.parse(text))
+          else resolve({ headers: response.headers, text })
         })
       })
       sent.end(payload)
     })
+  const call = async (method, path, body) => JSON.parse((await send(method, path, { body })).text)
   /** Opens a stream; `onBytes` gets each chunk. Resolves with a handle once the headers are there. */
-  const stream = (path, onBytes) =>
+  const stream = (path, onBytes, more = {}) =>
     new Promise((resolve, reject) => {
-      const sent = request(`${url}${path}`, { agent: false, headers: { ...headers, accept: 'text/event-stream' } })
+      const accept = 'text/event-stream'
+      const sent = request(`${url}${path}`, { agent: false, headers: { ...headers, ...more, accept } })
       sent.on('error', reject)
       sent.on('response', (response) => {
         if (onBytes !== undefined) response.on('data', onBytes)
@@ -39,7 +47,7 @@ export function createHttp({ url, token }) {
       })
       sent.end()
     })
-  return { url, token, call, stream, close: () => agent.destroy() }
+  return { url, token, send, call, stream, close: () => agent.destroy() }
 }
 
 /** Counts SSE messages by their ids and checks that none is missing or repeated. */

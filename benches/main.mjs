@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { acpNetwork } from './acp-network.mjs'
 import { changes } from './changes.mjs'
 import { checkpointedTurns } from './checkpointed-turns.mjs'
 import { commandLine } from './command-line.mjs'
@@ -44,6 +45,7 @@ const BENCHES = {
   changes,
   'checkpointed-turns': checkpointedTurns,
   console: consoleInBrowser,
+  'acp-network': acpNetwork,
   fleet,
   'fleet-log': fleetLog,
 }

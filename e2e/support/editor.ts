@@ -2,36 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { client, ndJsonStream, RequestError } from '@agentclientprotocol/sdk'
-import type {
-  AnyMessage,
-  ClientCapabilities,
-  ClientContext,
-  SessionNotification,
-  SessionUpdate,
-} from '@agentclientprotocol/sdk'
+import { ndJsonStream, type ClientCapabilities } from '@agentclientprotocol/sdk'
 import { onTestFinished } from 'vitest'
+import { type AcpUser, connectUser } from './acp-user.js'
 import { temporaryFolder } from './temporary-folder.js'
 
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-/** A question of the agent to the user of an editor. */
-export interface Dialog {
-  readonly method: string
-  readonly params: Readonly<Record<string, unknown>>
-  /** Whether it was cancelled. */
-  readonly taken: () => boolean
-  answer(result: object): void
-}
-
 /** The official ACP client, whose agent is `agentproto acp` as a process. */
-export interface Editor {
-  readonly agent: ClientContext
-  readonly updates: SessionNotification[]
-  readonly dialogs: Dialog[]
-  /** All text of the agent for this editor, joined. */
-  said(kind?: SessionUpdate['sessionUpdate']): string
-  prompt(sessionId: string, text: string): Promise<{ stopReason: string }>
+export interface Editor extends Omit<AcpUser, 'leave'> {
   /** Writes to stdin, outside the protocol. */
   write(text: string): void
   /** The end of stdin, as when an editor is closed. */
@@ -63,18 +42,10 @@ export async function startEditor(
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
   child.stdin.on('error', () => undefined)
-  const { app, updates, dialogs } = watching()
   const stdout = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>
-  const { writable, readable } = ndJsonStream(Writable.toWeb(child.stdin), stdout)
-  const { agent } = app.connect({ writable, readable: readable.pipeThrough(toSomebody()) })
-  await agent.request('initialize', { protocolVersion: 1, clientCapabilities: capabilities })
+  const user = await connectUser(ndJsonStream(Writable.toWeb(child.stdin), stdout), capabilities)
   return {
-    agent,
-    updates,
-    dialogs,
-    said: (kind = 'agent_message_chunk') =>
-      updates.map(({ update }) => (update.sessionUpdate === kind ? textOf(update) : '')).join(''),
-    prompt: (sessionId, text) => agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),
+    ...user,
     write: (text) => void child.stdin.write(text),
     async leave() {
       child.stdin.end()
@@ -87,32 +58,3 @@ export async function startEditor(
     },
   }
 }
-
-function watching(): Pick<Editor, 'updates' | 'dialogs'> & { app: ReturnType<typeof client> } {
-  const updates: SessionNotification[] = []
-  const dialogs: Dialog[] = []
-  const ask = (method: string, params: unknown, signal: AbortSignal): Promise<never> =>
-    new Promise((resolve, reject) => {
-      const answer = (result: object): void => resolve(result as never)
-      dialogs.push({ method, params: params as Dialog['params'], taken: () => signal.aborted, answer })
-      signal.addEventListener('abort', () => reject(RequestError.requestCancelled()))
-    })
-  const app = client({ name: 'editor' })
-    .onNotification('session/update', ({ params }) => void updates.push(params))
-    .onRequest('session/request_permission', ({ method, params, signal }) => ask(method, params, signal))
-    .onRequest('elicitation/create', ({ method, params, signal }) => ask(method, params, signal))
-  return { updates, dialogs, app }
-}
-
-/** Drops responses without a request, which the SDK would print. */
-const toSomebody = (): TransformStream<AnyMessage, AnyMessage> =>
-  new TransformStream({
-    transform(message, controller) {
-      if (!('id' in message && message.id === null)) controller.enqueue(message)
-    },
-  })
-
-const textOf = (update: SessionUpdate): string =>
-  'content' in update && update.content !== undefined && update.content !== null && 'text' in update.content
-    ? update.content.text
-    : ''

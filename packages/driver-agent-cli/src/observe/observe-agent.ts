@@ -8,7 +8,7 @@ import { searchPath } from '../launch/agent-environment.js'
 import { confineAgent } from '../launch/confine-agent.js'
 import { DEFAULT_CLIENT } from '../launch/launch-agent.js'
 import { requireAgent } from '../launch/locate-agent.js'
-import { OBSERVATION_LIMITS, observeLaunch } from './observe-launch.js'
+import { cancelled, OBSERVATION_LIMITS, observeLaunch } from './observe-launch.js'
 import { inScratchFolder, type ScratchFolder, scratchVariables } from './scratch-folder.js'
 
 export interface ObserveAgent {
@@ -36,7 +36,7 @@ export async function observeAgent({ adapter, host, limits, signal }: ObserveAge
   const { command, args } = await requireAgent(manifest, host)
   const compiled = compileLaunch(manifest)
   const clock = host.clock ?? systemClock
-  return inScratchFolder(clock, async (scratch) => {
+  const observation = await inScratchFolder(clock, async (scratch) => {
     const env = environmentOf(adapter, { host, scratch, chosen: compiled.env })
     const launch = { command, args: [...args, ...compiled.args], cwd: scratch.work, env, marker: scratch.marker }
     const additionalDirectories = [scratch.home, scratch.temporary]
@@ -54,6 +54,9 @@ export async function observeAgent({ adapter, host, limits, signal }: ObserveAge
       await confined.release()
     }
   })
+  // Also when it was cancelled while the last of it was ended and removed: nobody waits for its result any more.
+  if (signal.aborted) throw cancelled()
+  return observation
 }
 
 interface Environment {

@@ -145,7 +145,7 @@ async function closing<T>(connection: AcpConnection, signal: AbortSignal, run: (
   }
 }
 
-const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The observation was cancelled')
+export const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The observation was cancelled')
 
 type Opened = Pick<AgentObservation, 'session' | 'modes' | 'models' | 'mode' | 'model'>
 

@@ -9,7 +9,7 @@ export interface ConnectionsOptions {
   readonly onProblem: (problem: string) => void
 }
 
-/** Also of an HTTP/2 response. */
+/** Also of an HTTP/2 response. That of an upgrade closes with its socket. */
 type Answer = Pick<ServerResponse, 'closed'> & { once(event: 'close', listener: () => void): unknown }
 
 /** A socket, and who uses it. */
@@ -52,6 +52,8 @@ export class Connections {
       this.#count(socket, 1)
       response.once('close', () => this.#count(socket, -1))
     })
+    // What takes a connection over has it until it closes: it is never idle.
+    server.on('upgrade', ({ socket }) => this.#count(socket, 1))
   }
 
   /**

@@ -6,6 +6,8 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import { Connections } from './connections.js'
 import { asInUrl, isWildcard } from './host-names.js'
 import type { TlsOptions } from './tls-material.js'
+import { requestClass } from './upgrade-request.js'
+import { type OpenWebSocket, WebSockets } from './web-sockets.js'
 
 export interface ListenOptions {
   /** Default `127.0.0.1`. Anything but loopback needs `allowRemote`. */
@@ -49,6 +51,8 @@ const LIMITS = {
 
 export interface ServeOptions extends ListenOptions {
   readonly onProblem: (problem: string) => void
+  /** Where a request may become a WebSocket. Default nowhere. */
+  readonly isWebSocketPath?: (path: string) => boolean
 }
 
 /** What an app gets beside a request. */
@@ -58,6 +62,8 @@ export interface RequestEnv {
   readonly outgoing: object
   /** Gives the request of a known caller a place until it is answered. @throws `request_limit_reached` */
   readonly admit: (by: Principal) => void
+  /** Opens the WebSocket that a request asks for; absent for every other request. */
+  readonly openWebSocket?: OpenWebSocket
   /** The listener is for the owner and the agents of this machine. */
   readonly rejectNamedTokens?: boolean
 }
@@ -71,8 +77,11 @@ export async function serveHttp(fetch: Fetch, options: ServeOptions, limits: Lim
   const { host = '127.0.0.1', tls, maxConnections: max = DEFAULT_CONNECTIONS, onProblem } = options
   if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
   const connections = new Connections({ isTls: tls !== undefined, max, onProblem })
-  const server = await createServer(options, listenerOf(fetch, connections, onProblem), limits)
+  const webSockets = new WebSockets()
+  const answering = { fetch, connections, onProblem }
+  const server = await createServer(options, listenerOf(answering), limits)
   connections.watch(server)
+  webSockets.watch(server, (openWebSocket) => listenerOf(answering, { openWebSocket }))
   await bindAny(server, host, options)
   const { port, address } = server.address() as AddressInfo
   // A wildcard is no address to call; `::` accepts IPv4 as well.
@@ -81,14 +90,27 @@ export async function serveHttp(fetch: Fetch, options: ServeOptions, limits: Lim
     url: `${tls === undefined ? 'http' : 'https'}://${asInUrl(reached)}:${port}`,
     host: isWildcard(address) ? address : host,
     isPlainLoopback: tls === undefined && isLoopback(reached),
-    close: (graceMs) => closeServer(server, connections, graceMs),
+    close(graceMs) {
+      webSockets.close()
+      return closeServer(server, connections, graceMs)
+    },
   }
 }
 
-function listenerOf(fetch: Fetch, connections: Connections, onProblem: (problem: string) => void): RequestListener {
+interface Answering {
+  readonly fetch: Fetch
+  readonly connections: Connections
+  readonly onProblem: (problem: string) => void
+}
+
+/** @param more What its requests get beside what all get */
+function listenerOf(
+  { fetch, connections, onProblem }: Answering,
+  more?: Pick<RequestEnv, 'openWebSocket'>,
+): RequestListener {
   const listener = getRequestListener(
     (request, { incoming, outgoing }) =>
-      fetch(request, { incoming, outgoing, admit: connections.admit.bind(connections, incoming, outgoing) }),
+      fetch(request, { incoming, outgoing, admit: connections.admit.bind(connections, incoming, outgoing), ...more }),
     {
       // An embedder's globals are its own.
       overrideGlobalObjects: false,
@@ -103,12 +125,12 @@ function listenerOf(fetch: Fetch, connections: Connections, onProblem: (problem:
 }
 
 async function createServer(
-  { tls, onProblem }: ServeOptions,
+  { tls, onProblem, isWebSocketPath = () => false }: ServeOptions,
   listener: RequestListener,
   times: Limits,
 ): Promise<Server> {
   // A header that is sent twice is joined, never chosen from: the joined value matches no host and no token.
-  const limits = { ...times, joinDuplicateHeaders: true }
+  const limits = { ...times, joinDuplicateHeaders: true, IncomingMessage: requestClass(isWebSocketPath) }
   if (tls === undefined) return createHttpServer(limits, listener)
   const { createTlsServer } = await import('./tls-server.js')
   return createTlsServer({ tls, onProblem, limits: { ...limits, handshakeTimeout: times.headersTimeout } }, listener)

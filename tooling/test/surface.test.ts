@@ -204,14 +204,15 @@ test('what each package exports', () => {
     @agentproto/keeper/testing
       KeeperBounds KeeperSubject RunningKeeper testKeeper
     @agentproto/manifest
-      AcpAgentCapabilities AcpProfile AcpTier AgentAnswers AgentCliDocument AgentCliManifest Auth
-      CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS InstallMethod
+      AcpAgentCapabilities AcpProfile AcpTier AgentAnswers AgentCliDocument AgentCliManifest AgentEndpoint
+      Auth CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS InstallMethod
       KeyScope LaunchRequest MANIFEST_NAMES ManifestName ManifestProblem Option OptionValue
       PACKAGE_MANAGERS PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions ParseResult
       ProblemCode SANDBOX_PROVIDERS SCHEMA_FILES SandboxProfile SchemaFile SecretDeclaration
       SecretsManifest SetupStep TemplateOptions answersOf compileLaunch configSchema declaredVariables
-      fillTemplate formatProblem isAdapterId isSecretVariable manifestTemplate observedBlock
+      fillSecrets fillTemplate formatProblem isAdapterId isSecretVariable manifestTemplate observedBlock
       observedMembers ownModes parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
+      remoteAddress
     @agentproto/manifest/node
       CheckedFile FoundVersion GivenText LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       checkManifestText findManifests findVersion readAgentCli readSchema schemaPath
@@ -228,9 +229,9 @@ test('what each package exports', () => {
       WebhookOptions createGateway describeAgent endKeptAgents examineFleet fleetKey openAdapters
       openAgentRegistry openPublishCheck openTokens publishReportOf version
     @agentproto/sandbox
-      ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
+      AddressReach ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
-      createSandboxes
+      addressReach createSandboxes
     @agentproto/secrets
       DeclaredSecret Keyring KeyringOptions OauthValue REDACTABLE_CHARS_MIN Redactor ResolvedSecret
       SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets isSecretSlug openKeyring
@@ -293,18 +294,18 @@ test('the error codes', () => {
     workspace_invalid cwd_invalid cwd_not_allowed path_invalid host_not_found manifest_invalid
     protocol_unsupported mode_unknown option_invalid continuation_unsupported sandbox_unavailable
     sandbox_read_only no_adapter_installed agent_not_installed auth_required setup_required
-    turn_in_progress queue_full token_limit_reached session_limit_reached stream_limit_reached
-    request_limit_reached session_ended budget_exceeded session_starting session_live request_resolved
-    request_interrupted rule_limit_reached not_supported not_resumable idempotency_conflict hook_stopped
-    permission_denied empty_turn host_unreachable placement_refused delegation_denied cwd_outside_parent
-    max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
-    provisioning_busy registry_unavailable registry_invalid secret_not_found checkpoint_not_found
-    folder_in_use checkpoint_failed git_unavailable git_failed repository_invalid branch_invalid
-    worktree_unsaved worktree_setup_failed merge_conflict checkout_dirty spawn_failed handshake_failed
-    protocol_error prompt_failed agent_exited termination_failed timeout cancelled storage_failed
-    storage_corrupt home_newer home_invalid home_upgrade_failed listen_failed daemon_not_running
-    daemon_running keeper_unavailable cluster_unavailable cluster_unsupported host_name_in_use
-    not_adoptable shutting_down internal"
+    endpoint_not_allowed turn_in_progress queue_full token_limit_reached session_limit_reached
+    stream_limit_reached request_limit_reached session_ended budget_exceeded session_starting
+    session_live request_resolved request_interrupted rule_limit_reached not_supported not_resumable
+    idempotency_conflict hook_stopped permission_denied empty_turn host_unreachable placement_refused
+    delegation_denied cwd_outside_parent max_depth_exceeded child_quota_exceeded install_failed
+    version_mismatch setup_failed provisioning_busy registry_unavailable registry_invalid
+    secret_not_found checkpoint_not_found folder_in_use checkpoint_failed git_unavailable git_failed
+    repository_invalid branch_invalid worktree_unsaved worktree_setup_failed merge_conflict
+    checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed agent_exited
+    termination_failed timeout cancelled storage_failed storage_corrupt home_newer home_invalid
+    home_upgrade_failed listen_failed daemon_not_running daemon_running keeper_unavailable
+    cluster_unavailable cluster_unsupported host_name_in_use not_adoptable shutting_down internal"
   `)
 })
 

@@ -77,6 +77,7 @@ export const ERRORS = {
   agent_not_installed: row(424, 'The agent is not installed'),
   auth_required: row(424, 'The agent is not logged in', { exit: EXIT.denied }),
   setup_required: row(424, 'The agent is not set up'),
+  endpoint_not_allowed: row(403, 'The address of the agent is not allowed', { exit: EXIT.denied }),
   turn_in_progress: row(409, 'A turn is in progress', { retryable: true }),
   queue_full: row(429, 'The prompt queue of the session is full', { retryable: true }),
   token_limit_reached: row(429, 'The maximum number of tokens is reached'),

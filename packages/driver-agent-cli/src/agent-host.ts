@@ -6,6 +6,7 @@ import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { SandboxesOptions } from '@agentproto/sandbox'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
+import type { EndpointRules } from './endpoint/guard-endpoint.js'
 import type { FirstStarts } from './launch/first-starts.js'
 import type { SharedProcesses } from './launch/shared-process.js'
 
@@ -13,7 +14,7 @@ import type { SharedProcesses } from './launch/shared-process.js'
 export type HomePolicy = 'operator' | 'isolated'
 
 /** The host that agents run on. */
-export interface AgentHost {
+export interface AgentHost extends Pick<EndpointRules, 'privateEndpoints'> {
   /** The host's own environment; agents get the variables that the policy passes. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Folder of agentproto's state; its agents are installed in `agents/<slug>`. */

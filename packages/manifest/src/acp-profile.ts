@@ -78,6 +78,26 @@ const TIER_CAPABILITIES: Readonly<Record<AcpTier, AgentDocument>> = {
   sandboxed: { loadSession: true, mcpCapabilities: { http: true, sse: true } },
 }
 
+/** AIP-44 `transport`: stdio counts unless the manifest says where else the agent is reached. */
+export function transportRules(
+  { problems, at }: RuleContext,
+  hasEndpoint: boolean,
+  { transports, name }: AcpProfile,
+): void {
+  if (hasEndpoint && !transports.includes('websocket'))
+    problems.error('endpoint_undeclared', at('metadata', 'agentproto', 'endpoint'), {
+      message: `The manifest has an endpoint, but the ACP.md of ${name} does not list the transport websocket.`,
+      expected: 'transport: websocket in the ACP.md',
+      given: transports.join(', '),
+    })
+  if (!hasEndpoint && !transports.includes('stdio'))
+    problems.error('endpoint_missing', at('acp'), {
+      message: `The ACP.md of ${name} lists only the transport websocket, and the manifest does not say where the agent is.`,
+      expected: 'metadata.agentproto.endpoint with a url',
+      given: transports.join(', '),
+    })
+}
+
 /** AIP-45: a manifest may only declare capabilities that its ACP.md declares. */
 export function capabilityRules(
   { problems, at }: RuleContext,

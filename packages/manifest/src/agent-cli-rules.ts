@@ -1,5 +1,6 @@
 import { asList, asRecord, asString } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
+import { endpointRules } from './agent-endpoint.js'
 import { installRules } from './install-rules.js'
 import { metadataRules } from './metadata-rules.js'
 import type { ParseAgentCliOptions } from './parse-manifest.js'
@@ -29,6 +30,7 @@ export const agentCliRules =
     setupRules(context)
     runnerRules(context, ['runner'])
     metadataRules(context)
+    endpointRules(context)
     if (typeof asRecord(context.document)['sandbox'] === 'object') sandboxRules(context, ['sandbox'], sandboxProviders)
   }
 

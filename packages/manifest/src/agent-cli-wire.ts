@@ -1,4 +1,6 @@
+import { defined } from '@agentproto/contracts'
 import type { AgentCliDocument } from './agent-cli-document.js'
+import { type AgentEndpoint, normaliseEndpoint } from './agent-endpoint.js'
 
 /** The protocol, and how to reach the agent with it. */
 export type AgentCliWire =
@@ -6,6 +8,8 @@ export type AgentCliWire =
       readonly protocol: 'acp'
       /** Relative path of the ACP.md. */
       readonly acp: string
+      /** Where the agent is reached; absent for one that is launched. */
+      readonly endpoint?: AgentEndpoint
     }
   | { readonly protocol: 'mcp'; readonly mcp: McpWire }
   | {
@@ -23,10 +27,17 @@ type McpWire =
     }
   | { readonly transport: 'http' | 'sse'; readonly url: string }
 
-export function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliDocument): AgentCliWire {
+export function normaliseWire({
+  protocol,
+  acp = '',
+  mcp,
+  adapter = '',
+  bin,
+  metadata,
+}: AgentCliDocument): AgentCliWire {
   switch (protocol) {
     case 'acp':
-      return { protocol, acp }
+      return { protocol, acp, ...defined({ endpoint: normaliseEndpoint(metadata) }) }
     case 'proprietary':
       return { protocol, adapter }
     case 'mcp': {
@@ -35,5 +46,19 @@ export function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: Ag
     }
     default:
       return protocol satisfies never
+  }
+}
+
+/** The address of an agent that is not launched here; undefined for one that is. */
+export function remoteAddress(wire: AgentCliWire): string | undefined {
+  switch (wire.protocol) {
+    case 'acp':
+      return wire.endpoint?.url
+    case 'mcp':
+      return wire.mcp.transport === 'stdio' ? undefined : wire.mcp.url
+    case 'proprietary':
+      return undefined
+    default:
+      return wire satisfies never
   }
 }

@@ -22,6 +22,7 @@ export const METADATA_KEYS = [
   'instructions',
   'envelope',
   'usage',
+  'endpoint',
   'doctor',
   'registry',
   'registry_id',

@@ -55,15 +55,21 @@ export const PROBLEM_CODES = [
   'step_reference_unknown',
   'sandbox_provider_unknown',
   'secret_in_manifest',
+  'endpoint_invalid',
   'secret_in_argv',
   // Referenced files.
   'reference_missing',
   'reference_invalid',
   'capability_undeclared',
+  'endpoint_missing',
+  'endpoint_undeclared',
   'secret_undeclared',
 ] as const
 
 export type ProblemCode = (typeof PROBLEM_CODES)[number]
+
+/** Problems with values that may be a secret, or hold one by mistake. */
+const CONFIDENTIAL: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['secret_in_manifest', 'endpoint_invalid'])
 
 export interface ManifestProblem {
   readonly code: ProblemCode
@@ -164,7 +170,7 @@ export class ProblemList {
       excerpt: this.#source.excerpt(offset),
       ...defined({ expected, given: given === undefined ? undefined : show(given), suggestion }),
     }
-    return this.#confidential || code === 'secret_in_manifest' ? withoutValues(problem) : problem
+    return this.#confidential || CONFIDENTIAL.has(code) ? withoutValues(problem) : problem
   }
 }
 

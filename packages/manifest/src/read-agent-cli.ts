@@ -1,7 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { asRecord, defined } from '@agentproto/contracts'
-import { type AcpProfile, capabilityRules, parseAcp } from './acp-profile.js'
+import { type AcpProfile, capabilityRules, parseAcp, transportRules } from './acp-profile.js'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
+import { remoteAddress } from './agent-cli-wire.js'
 import { parseAgentCliAt } from './parse-agent-cli.js'
 import type { ParseAgentCliOptions, ParseOptions, ParseResult } from './parse-manifest.js'
 import type { ManifestProblem } from './problem.js'
@@ -73,7 +74,10 @@ export function parseWithReferences(
   }
   const { manifest } = result
   const loaded = loadReferences(manifest, readReference, options)
-  if (loaded.acp !== undefined) capabilityRules(context, manifest.capabilities, loaded.acp)
+  if (loaded.acp !== undefined) {
+    capabilityRules(context, manifest.capabilities, loaded.acp)
+    transportRules(context, remoteAddress(manifest) !== undefined, loaded.acp)
+  }
   if (loaded.secrets !== undefined) secretReferenceRules(context, manifest.setup, loaded.secrets)
   const { sandbox } = loaded
   const problems = context.problems.sorted()

@@ -34,6 +34,24 @@ export const isSecretVariable = (name: string, value: string): boolean =>
 
 const isNamedSecret = (name: string, value: string): boolean => SECRET_NAME.test(name) && !HARMLESS.test(value)
 
+/** Names of headers that carry a login. */
+const LOGIN_HEADER = /^(?:authorization|cookie)$/i
+
+/** A header, or a parameter of an address. @returns whether it looks like a secret, which is reported then */
+export function secretHeaderRule(
+  { problems, at }: Pick<RuleContext, 'problems' | 'at'>,
+  { path, name, value }: { readonly path: Path; readonly name: string; readonly value: string },
+): boolean {
+  const isSecret =
+    SECRET_FORM.test(value) || isNamedSecret(name, value) || (LOGIN_HEADER.test(name) && !value.includes('{value}'))
+  if (isSecret)
+    problems.error('secret_in_manifest', at(...path), {
+      message: `\`${name.slice(0, 64)}\` looks like a secret. A manifest must not contain one.`,
+      expected: 'a header with {secret:<slug>}, and the value by `agentproto secrets set <slug>`',
+    })
+  return isSecret
+}
+
 /** The default of an option or of a setup step. */
 export function secretDefaultRule(context: RuleContext, path: Path): void {
   const { id, type, persist } = asRecord(valueAt(context.document, path))

@@ -35,8 +35,9 @@ const BY_HOST = new WeakMap<AgentHost, Promise<Sandboxes>>()
  */
 export async function confineAgent({ launch, adapter, host, ...confining }: Confining): Promise<ConfinedAgent> {
   const { sandbox: profile, manifest, directory } = adapter
-  // An agent behind a URL is not launched here, so there is nothing to confine.
-  if (launch.command === '') return unconfined(launch, profile, 'nothing is launched here')
+  // Nothing of an agent behind a URL runs here.
+  if (launch.command === '')
+    return unconfined(launch, profile, 'the agent runs elsewhere, and what confines it there is not known')
   if (asksForNothing(profile, host)) return unconfined(launch, profile, 'the manifest asks for no confinement')
   checkLaunch(launch)
   const home = agentHome(manifest, host)

@@ -1,15 +1,36 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defined } from '@agentproto/contracts'
-import { parseSecrets, type SecretDeclaration } from '@agentproto/manifest'
+import { type AgentCliManifest, parseSecrets, type SecretDeclaration } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Secrets } from '@agentproto/secrets'
 
 /**
- * The secrets that an adapter is given: those of `auth.ref`, and those of a SECRETS.md that its sandbox profile
- * refers to by `env.auth.ref`.
+ * The secrets that an adapter is given: those of `auth.ref`, those of a SECRETS.md that its sandbox profile refers to by
+ * `env.auth.ref`, and those in the headers of its endpoint.
  */
 export async function declaredSecrets(adapter: LoadedAgentCli): Promise<readonly SecretDeclaration[]> {
+  const declared = await secretsOfFiles(adapter)
+  const more = endpointSecrets(adapter.manifest).filter((slug) => !declared.some((secret) => secret.slug === slug))
+  return more.length === 0 ? declared : [...declared, ...more.map(headerSecret)]
+}
+
+/** The slugs in the headers of an agent that is reached over the network. */
+export const endpointSecrets = (manifest: AgentCliManifest): readonly string[] =>
+  manifest.protocol === 'acp' ? (manifest.endpoint?.secrets ?? []) : []
+
+/** No variable has it: it goes with the connection. */
+const headerSecret = (slug: string): SecretDeclaration => ({
+  slug,
+  name: slug,
+  description: 'Sent when the agent is connected to.',
+  kind: 'opaque',
+  variables: [],
+  fields: {},
+  tags: [],
+})
+
+async function secretsOfFiles(adapter: LoadedAgentCli): Promise<readonly SecretDeclaration[]> {
   const own = adapter.secrets?.secrets ?? []
   const { secretsRef } = adapter.sandbox.env
   if (secretsRef === undefined || secretsRef === adapter.manifest.auth?.ref) return own

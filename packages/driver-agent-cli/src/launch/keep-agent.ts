@@ -1,7 +1,7 @@
 import type { SessionSandbox } from '@agentproto/contracts'
 import { asNumber, asRecord, asString, defined, isRecord, type Json } from '@agentproto/contracts'
 import type { ProtocolArm } from '@agentproto/contracts/agent'
-import type { AgentCliManifest } from '@agentproto/manifest'
+import { type AgentCliManifest, remoteAddress } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import type { ConfinedAgent } from './confine-agent.js'
 import { manifestHint } from './manifest-hint.js'
@@ -64,7 +64,8 @@ export function sharedProcessesFor({
 }: Pick<Keeping, 'manifest' | 'host'> & { readonly confined: Pick<ConfinedAgent, 'plain'> }):
   | SharedProcesses
   | undefined {
-  return confined.plain && manifestHint(manifest, 'process') === 'shared' ? host.sharedProcesses : undefined
+  const isShared = remoteAddress(manifest) === undefined && manifestHint(manifest, 'process') === 'shared'
+  return confined.plain && isShared ? host.sharedProcesses : undefined
 }
 
 /** The part of the facts that is of the host. */

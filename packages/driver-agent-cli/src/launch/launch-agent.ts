@@ -1,4 +1,11 @@
-import { type AgentInfo, AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
+import {
+  type AgentInfo,
+  AgentprotoError,
+  asRecord,
+  defined,
+  isAgentprotoError,
+  systemClock,
+} from '@agentproto/contracts'
 import {
   type AgentSink,
   type ArmConnection,
@@ -65,7 +72,7 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
   const { host, signal } = options
   const clock = host.clock ?? systemClock
   const plan = planLaunch(manifest, options)
-  const { arm, starts, profile } = await loadArm(manifest, { ...options, origin: plan.origin })
+  const { arm, starts, profile, endpoint } = await loadArm(manifest, { ...options, origin: plan.origin })
   const directories = checkedDirectories(options)
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
@@ -85,7 +92,7 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
     signal,
     client: host.client ?? DEFAULT_CLIENT,
     serve: confined.plain ? (options.serve ?? {}) : {},
-    ...defined({ profile }),
+    ...defined({ profile: endpoint ? { ...asRecord(profile), endpoint: guard.endpoint(endpoint) } : profile }),
   }
   const { timeoutMs } = adapter.sandbox.limits
   const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, { clock })

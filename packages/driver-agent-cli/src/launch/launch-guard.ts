@@ -1,10 +1,12 @@
+import type { RemoteEndpoint } from '@agentproto/acp'
 import { type AgentInfo, AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
 import type { AgentEnd, AgentSink } from '@agentproto/contracts/agent'
-import type { AgentCliManifest, Auth } from '@agentproto/manifest'
+import type { AgentCliManifest, AgentEndpoint, Auth } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import { isSecretName } from '@agentproto/subprocess'
 import type { AgentHost, SpawnProvision } from '../agent-host.js'
+import { remoteEndpoint } from '../endpoint/remote-endpoint.js'
 import { declaredSecrets, secretVariables } from './declared-secrets.js'
 import { RedactingSink } from './redacting-sink.js'
 
@@ -29,22 +31,24 @@ export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
   const { setup, auth } = adapter.manifest
   const isProvisioned = setup.length > 0 || (auth !== undefined && isWatched(auth))
   if (setup.length > 0 && host.provisioning === undefined) throw notProvisioned(adapter.manifest)
-  if (!isProvisioned && declared.length === 0) return new LaunchGuard(launch, host.redactor, NOTHING)
-  const { secrets, redactor } = await secretsOf(host)
+  if (!isProvisioned && declared.length === 0) return new LaunchGuard(launch, { redactor: host.redactor }, NOTHING)
+  const store = await secretsOf(host)
+  const { secrets, redactor } = store
   if (!isProvisioned || host.provisioning === undefined)
-    return new LaunchGuard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
+    return new LaunchGuard(launch, store, { env: await secretVariables({ secrets, declared }), warnings: [] })
   const gate = { adapter, host: { ...host, secrets, redactor }, declared, signal }
   const provided = await host.provisioning.beforeSpawn({ ...gate, ...defined({ workspace, chosen, env: launch.env }) })
-  return new LaunchGuard(launch, redactor, provided)
+  return new LaunchGuard(launch, store, provided)
 }
 
 /** The guard of an agent that an earlier host has launched: nothing is checked again, but its secrets are kept out again. */
 export async function guardAdopted(launch: GuardedLaunch): Promise<LaunchGuard> {
   const { host, adapter } = launch
   const declared = await declaredSecrets(adapter)
-  if (declared.length === 0) return new LaunchGuard(launch, host.redactor, NOTHING)
-  const { secrets, redactor } = await secretsOf(host)
-  return new LaunchGuard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
+  if (declared.length === 0) return new LaunchGuard(launch, { redactor: host.redactor }, NOTHING)
+  const store = await secretsOf(host)
+  const env = await secretVariables({ secrets: store.secrets, declared })
+  return new LaunchGuard(launch, store, { env, warnings: [] })
 }
 
 /** Whether something can be known of a login before the agent is started. */
@@ -65,6 +69,11 @@ function notProvisioned({ id, name, setup }: AgentCliManifest): AgentprotoError 
   )
 }
 
+interface SecretStore {
+  readonly secrets?: Secrets
+  readonly redactor?: Redactor | undefined
+}
+
 /** Those of the host, or new ones for this launch alone. */
 async function secretsOf(host: AgentHost): Promise<{ readonly secrets: Secrets; readonly redactor: Redactor }> {
   if (host.secrets !== undefined && host.redactor !== undefined)
@@ -81,10 +90,12 @@ export class LaunchGuard {
   readonly warnings: readonly string[]
   readonly #launch: GuardedLaunch
   readonly #redactor: Redactor | undefined
+  readonly #secrets: Secrets | undefined
 
-  constructor(launch: GuardedLaunch, redactor: Redactor | undefined, { env, warnings }: SpawnProvision) {
+  constructor(launch: GuardedLaunch, { redactor, secrets }: SecretStore, { env, warnings }: SpawnProvision) {
     this.#launch = launch
     this.#redactor = redactor
+    this.#secrets = secrets
     this.env = env
     this.warnings = warnings
   }
@@ -95,6 +106,11 @@ export class LaunchGuard {
       // The gateway's own token is redacted by its shape wherever it is written.
       if (isSecretName(name) && name !== 'AGENTPROTO_TOKEN') this.#redactor?.add(value)
     }
+  }
+
+  /** Where an agent is reached, with its secrets at each connect. */
+  endpoint(endpoint: AgentEndpoint): RemoteEndpoint {
+    return remoteEndpoint(endpoint, { ...this.#launch.host, secrets: this.#secrets })
   }
 
   sink(inner: AgentSink): AgentSink {

@@ -3,7 +3,7 @@ import type { McpProfileInput } from '@agentproto/arm-mcp'
 import type { ProprietaryProfile } from '@agentproto/arm-proprietary'
 import { defined } from '@agentproto/contracts'
 import type { ProtocolArm, StartAgentOptions } from '@agentproto/contracts/agent'
-import type { AgentCliManifest } from '@agentproto/manifest'
+import type { AgentCliManifest, AgentEndpoint } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import { manifestHint } from './manifest-hint.js'
 
@@ -14,6 +14,8 @@ export interface LoadedArm {
   readonly starts?: { readonly bin: string; readonly args: readonly string[] }
   /** What the arm parses of the manifest. */
   readonly profile?: unknown
+  /** Where an agent that speaks ACP is reached, if it is not launched. */
+  readonly endpoint?: AgentEndpoint
 }
 
 /** How a session begins, as far as an adapter package must know when it connects. */
@@ -27,7 +29,9 @@ export async function loadArm(manifest: AgentCliManifest, start: ArmStart): Prom
   switch (manifest.protocol) {
     case 'acp': {
       const { acpArm } = await import('@agentproto/acp')
-      return { arm: acpArm, starts: { bin, args: binArgs }, profile: acpProfile(manifest) }
+      const { endpoint } = manifest
+      const reached = endpoint === undefined ? { starts: { bin, args: binArgs } } : { endpoint }
+      return { arm: acpArm, profile: acpProfile(manifest), ...reached }
     }
     case 'mcp': {
       const { mcpArm } = await import('@agentproto/arm-mcp')

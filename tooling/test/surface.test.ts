@@ -66,10 +66,9 @@ test('what each package exports', () => {
       RegistrySnapshot distributionFor isAsWritten manifestOf openIcons openRegistry parseRegistry
       readRegistryFile variablesOf
     @agentproto/acp-server
-      AcpCaller AcpConnectionState AcpEndpoint AcpEndpointDeps AcpLimits AcpLogin AcpOpenRequest AcpOpened
-      AcpServer AcpServerOptions AcpSessions AcpSocket AcpUpgrade AcpWatchOptions AdapterNaming
-      EndpointSessions SessionDefaults WantedSession createAcpServer onlyInstalled reportedCapabilities
-      wantedSession
+      AcpConnectionState AcpEndpoint AcpEndpointDeps AcpLimits AcpLogin AcpOpenRequest AcpOpened AcpServer
+      AcpServerOptions AcpSessions AcpWatchOptions AdapterNaming EndpointSessions SessionDefaults
+      WantedSession createAcpServer onlyInstalled reportedCapabilities wantedSession
     @agentproto/adapter-gemini-cli
       GeminiCliAdapter
     @agentproto/adapter-pty-repl
@@ -126,10 +125,11 @@ test('what each package exports', () => {
       readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
       toolInputText traceIdOf traceOf unknownChoice
     @agentproto/contracts/wire
-      ARCHIVE_BOUNDS AdapterService AdapterState AdapterUpdate AdapterUpdates AddAgentEvent
-      AddAgentRequest AddRuleRequest AddWorkspaceRequest AddedAgent AgentPlan AgentSearch AgentWish
-      AllRules Answer AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller
-      ChangeService ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
+      ACP_BOUNDS ACP_METHODS ARCHIVE_BOUNDS AcpCaller AcpMethod AcpService AcpSocket AcpUpgrade
+      AdapterService AdapterState AdapterUpdate AdapterUpdates AddAgentEvent AddAgentRequest
+      AddRuleRequest AddWorkspaceRequest AddedAgent AgentPlan AgentSearch AgentWish AllRules Answer
+      AnswerRequest AuthState BOUNDS BodyOf BrowserCodeRequest CHANGE_BOUNDS Caller ChangeService
+      ChangesQuery ComparedState ConfigRequest ConsoleFile ConsoleFiles DelegationRequest
       DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest DropReason EventReader EventsPage
       ExportFormat ExportHead FleetIds FleetState Forgotten ForkRequest FoundAgent FoundAgents GatewayInfo
       HookStop Host HostService InterruptRequest Interrupted JsonOf KillReason LostRecord
@@ -145,11 +145,11 @@ test('what each package exports', () => {
       USAGE_GROUPS UnreadableEvents UpdateAgentRequest UsageGroup UsageQuery UsageReport UsageReportRow
       UsageService WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema
       assertMayDecideAhead assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace
-      createTokenSchema eventSchema hasEndedBefore isInFolder isWithinBounds isWithinDepth loopsSchema
-      lostSessionSchema matchesFilter mayUse mcpServerSchema movedSettingsSchema observedAgentSchema
-      operationOf parseWire permissionModeSchema promptRequestSchema promptSchema registryOriginSchema
-      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer tokenEnded visibleHosts visibleWorkspaces
-      whileTokenIsValid
+      createTokenSchema eventSchema hasEndedBefore isAcpPath isInFolder isWithinBounds isWithinDepth
+      loopsSchema lostSessionSchema matchesFilter mayUse mcpServerSchema movedSettingsSchema
+      observedAgentSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
+      registryOriginSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer tokenEnded
+      visibleHosts visibleWorkspaces whileTokenIsValid
     @agentproto/contracts/agent
       AGENT_CASE_IDS Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCaseId AgentCliAdapter

@@ -12,12 +12,4 @@ export type {
 } from './acp-host.js'
 export { onlyInstalled, reportedCapabilities, wantedSession } from './new-session.js'
 export type { AdapterNaming, SessionDefaults, WantedSession } from './new-session.js'
-export type {
-  AcpCaller,
-  AcpEndpoint,
-  AcpEndpointDeps,
-  AcpLimits,
-  AcpSocket,
-  AcpUpgrade,
-  EndpointSessions,
-} from './network/acp-endpoint.js'
+export type { AcpEndpoint, AcpEndpointDeps, AcpLimits, EndpointSessions } from './network/acp-endpoint.js'

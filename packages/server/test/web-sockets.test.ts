@@ -4,12 +4,11 @@ import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { AgentprotoError, type Principal } from '@agentproto/contracts'
-import { BOUNDS } from '@agentproto/contracts/wire'
+import { type AcpSocket, BOUNDS } from '@agentproto/contracts/wire'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { newAuthority } from '../../../e2e/support/certificates.ts'
 import { type HttpServer, type RequestEnv, serveHttp, type ServeOptions } from '../src/listen/http-server.js'
-import type { ServedWebSocket } from '../src/listen/web-sockets.js'
 import { temporaryFolder } from './fixtures/temporary-folder.js'
 
 // How a connection becomes a WebSocket, and what becomes of one that does not.
@@ -43,7 +42,7 @@ async function echoTo(
     headers: { 'acp-connection-id': 'one' },
     onOpen(socket) {
       openings.emit('open', socket)
-      socket.on('message', (data: Buffer) => socket.send(data.toString()))
+      socket.on('message', (data) => socket.send(String(data)))
     },
   })
 }
@@ -226,7 +225,7 @@ test('what is sent together arrives in one piece', async () => {
   const openings = new EventEmitter()
   const open = once(openings, 'open')
   const { socket } = await raw(await serving(echo(openings)), UPGRADE)
-  const [served] = (await open) as [ServedWebSocket]
+  const [served] = (await open) as [Required<AcpSocket>]
   const pieces: string[] = []
   socket.on('data', (text: string) => pieces.push(text))
   served.together(() => {

@@ -47,6 +47,7 @@ export type ServiceMethod =
   | 'openApi'
   | 'metrics'
   | 'mcp'
+  | 'acp'
 
 /** One operation. HTTP routes, access checks, MCP tools, the client's calls and the OpenAPI document follow from it. */
 export interface Operation {

@@ -1,20 +1,15 @@
 import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AgentprotoError } from '@agentproto/contracts'
-import { BOUNDS } from '@agentproto/contracts/wire'
+import { type AcpSocket, BOUNDS } from '@agentproto/contracts/wire'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws'
-
-export interface ServedWebSocket extends WebSocket {
-  /** Sends what `send` was called with meanwhile in one write. */
-  together(send: () => void): void
-}
 
 /** What an app adds to the WebSocket that it opens. */
 export interface WebSocketOpening {
   /** Of the answer 101. */
   readonly headers: Readonly<Record<string, string>>
-  readonly onOpen: (socket: ServedWebSocket) => void
+  readonly onOpen: (socket: Required<AcpSocket>) => void
 }
 
 /**

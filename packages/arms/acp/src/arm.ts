@@ -5,20 +5,29 @@ import type {
   AdoptedSession,
   AgentSink,
   ArmAdoptOptions,
+  ArmConnection,
   ArmConnectOptions,
   ProtocolArm,
 } from '@agentproto/contracts/agent'
 import { AcpClient } from './client.js'
+import { connectRemoteAcp } from './network/remote-connection.js'
+import { endpointOf } from './network/remote-endpoint.js'
 
 /** A connection to an ACP agent; its `client` has what ACP offers beyond the contract of arms. */
 export type AcpConnection = ProcessConnection<AcpClient>
 
-/** ACP on the stdio of a process (AIP-44, AIP-45 `protocol: acp`). */
+/** ACP on the stdio of a process, or over a WebSocket to an agent that runs elsewhere (AIP-44, AIP-45 `protocol: acp`). */
 export const acpArm: ProtocolArm = {
   protocol: 'acp',
-  connect: (options) => connectAcp(options),
+  connect: (options) => connectByProfile(options),
   adopt: adoptAcp,
   adoptShared: adoptSharedAcp,
+}
+
+/** An agent with an endpoint is reached over the network; any other is a process. */
+async function connectByProfile(options: ArmConnectOptions): Promise<ArmConnection> {
+  const endpoint = endpointOf(options.profile)
+  return endpoint ? connectRemoteAcp(options, endpoint) : connectAcp(options)
 }
 
 /**

@@ -29,6 +29,16 @@ export const clientCapabilities = ({
   session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
 })
 
+/**
+ * Of an agent that runs elsewhere. Nothing is done for it here, and no login in a terminal of this host would be its own. A
+ * gateway of agentproto is asked to number its updates (docs/acp.md), so that a turn survives a lost connection.
+ */
+export const remoteCapabilities = (): object => ({
+  ...clientCapabilities({}),
+  auth: {},
+  _meta: { agentproto: { events: true } },
+})
+
 /** A way to log in that the agent names. */
 export interface AuthMethod {
   readonly id: string

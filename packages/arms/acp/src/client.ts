@@ -1,4 +1,3 @@
-import { notResumable } from '@agentproto/arm-kit'
 import type {
   AdoptedState,
   AdoptingClient,
@@ -16,10 +15,8 @@ import {
   type AgentNotice,
   AgentprotoError,
   asRecord,
-  asString,
   type Clock,
   type Json,
-  pause,
   type StoredAgentSession,
   systemClock,
 } from '@agentproto/contracts'
@@ -27,27 +24,23 @@ import {
   type AgentSink,
   type ArmConnectOptions,
   type ArmLimits,
-  type ArmSession,
   DEFAULT_ARM_LIMITS,
   type OpenSessionOptions,
 } from '@agentproto/contracts/agent'
-import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
+import { ACP_VERSION, clientCapabilities, readHandshake, remoteCapabilities } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
 import type { ConfigCall } from './config.js'
+import { CurrentPeer } from './current-peer.js'
 import { requestFailure, stepFailure } from './failure.js'
-import { HostServices } from './host-services.js'
 import { type Folders, type KeptClient, KeptSessions, type KeptSink } from './kept-sessions.js'
-import { Peer } from './peer.js'
-import type { NextIds } from './sdk-link.js'
-import { AcpSession } from './session.js'
-import type { SessionLink } from './session.js'
+import type { Peer } from './peer.js'
+import type { NextIds, SendMessage } from './sdk-link.js'
+import { AcpSession, type SessionLink } from './session.js'
+import { SessionOpening } from './session-opening.js'
+import { SessionServices } from './session-services.js'
 import { restoredConfig, type SessionFacts } from './session-facts.js'
 import { usagePlaces, type UsagePlaces } from './usage-in-meta.js'
 import { listStored } from './stored-sessions.js'
-
-/** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
-const REPLAY_QUIET_MS = 50
-const REPLAY_ROUNDS = 40
 
 /** `serve` needs `launch`, which says how the agent was launched. */
 export interface AcpClientOptions
@@ -58,23 +51,49 @@ export interface AcpClientOptions
   readonly write: WriteLine
 }
 
+/** Of an agent that is reached over the network: its connection may be lost and come back. */
+export interface RemoteClientOptions extends Omit<AcpClientOptions, 'write' | 'serve'> {
+  /** Sends one message to the agent, by the connection that there is. */
+  readonly send: SendMessage
+}
+
 /** The client's end of an ACP 1 connection (AIP-44), over any transport of lines. Call `initialize` first. */
 export class AcpClient implements AdoptingClient, SharingClient, KeptClient, SessionLink {
-  readonly #options: AcpClientOptions
+  readonly #options: Omit<AcpClientOptions, 'write'>
   readonly #limits: ArmLimits
   readonly clock: Clock
-  readonly peer: Peer
   readonly usagePlaces: UsagePlaces | undefined
-  readonly #services = new Map<string, HostServices>()
+  readonly #services: SessionServices
   readonly #kept = new KeptSessions(this)
+  readonly #isRemote: boolean
+  readonly #current: CurrentPeer
+  readonly #opening: SessionOpening
   #handshake: Handshake | undefined
 
-  constructor(options: AcpClientOptions) {
+  constructor(options: AcpClientOptions | RemoteClientOptions) {
     this.#options = options
+    this.#isRemote = 'send' in options
     this.#limits = options.limits ?? DEFAULT_ARM_LIMITS
     this.clock = options.clock ?? systemClock
     this.usagePlaces = usagePlaces(asRecord(options.profile)['usage'])
-    this.peer = new Peer(options.client.name, options.write, this.clock)
+    this.#services = new SessionServices({ ...options, limits: this.#limits, clock: this.clock })
+    const send = 'send' in options ? options.send : (message: object) => options.write(JSON.stringify(message))
+    this.#current = new CurrentPeer(options.client.name, send, this.clock)
+    this.#opening = new SessionOpening({
+      client: this,
+      services: this.#services,
+      isRemote: this.#isRemote,
+      step: (method, params) => this.#step(method, params, this.#limits.openMs),
+    })
+  }
+
+  /** Of the connection that there is. */
+  get peer(): Peer {
+    return this.#current.peer
+  }
+
+  get away(): Promise<void> | undefined {
+    return this.#current.away
   }
 
   get info(): AgentInfo {
@@ -99,17 +118,17 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
     const params = {
       protocolVersion: ACP_VERSION,
       clientInfo: this.#options.client,
-      clientCapabilities: clientCapabilities(this.#options.serve ?? {}),
+      clientCapabilities: this.#isRemote ? remoteCapabilities() : clientCapabilities(this.#options.serve ?? {}),
     }
     const result = await this.#step('initialize', params, this.#limits.handshakeMs)
     this.#handshake = readHandshake(result)
     return this.#handshake.info
   }
 
-  async openSession(options: OpenSessionOptions, inner: AgentSink): Promise<ArmSession> {
+  async openSession(options: OpenSessionOptions, inner: AgentSink): Promise<AcpSession> {
     const kept = this.#kept.sinkOf(inner, options.keep)
     try {
-      const session = await this.#open(options, kept)
+      const session = await this.#opening.open(options, kept)
       this.#kept.opened(session.agentSessionId, options.keep)
       kept.idle?.watch(session)
       return session
@@ -117,20 +136,6 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
       this.#kept.failed(options.keep)
       throw thrown
     }
-  }
-
-  async #open(options: OpenSessionOptions, kept: KeptSink): Promise<AcpSession> {
-    const { origin } = options
-    const { sink, idle } = kept
-    if (origin.how === 'fork') return this.#fork(origin.agentSessionId, options, kept)
-    if (origin.how === 'new') return this.#create(options, kept)
-    if (!this.capabilities[origin.how]) throw notResumable(origin)
-    const { params, warnings } = openParams(options, this.capabilities)
-    const services = this.#servicesFor(options, sink)
-    const phase = origin.how === 'load' ? 'loading' : 'live'
-    const start = { agentSessionId: origin.agentSessionId, warnings, phase, services, idle } as const
-    const session = new AcpSession(this, sink, start)
-    return this.#reopen(session, `session/${origin.how}`, params)
   }
 
   async listSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
@@ -146,12 +151,7 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
 
   /** Opens a new session with the history of another one. @throws `not_supported`; as `openSession` */
   async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<AcpSession> {
-    return this.#fork(agentSessionId, options, { sink, idle: undefined })
-  }
-
-  async #fork(agentSessionId: string, options: OpenSessionOptions, kept: KeptSink): Promise<AcpSession> {
-    if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
-    return this.#create(options, kept, agentSessionId)
+    return this.#opening.fork(agentSessionId, options, { sink, idle: undefined })
   }
 
   /** Logs in by one of the agent's ways that needs no terminal. @throws `not_supported`, `auth_required`, `timeout` */
@@ -164,6 +164,15 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
       })
     }
     await this.#step('authenticate', { methodId }, this.#limits.openMs)
+  }
+
+  /** Handles one message; what it means to the host is emitted by {@link flush}. */
+  handleMessage(message: Json): void {
+    this.peer.handleMessage(message)
+  }
+
+  flush(): void | Promise<void> {
+    return this.peer.flush()
   }
 
   handleLines(lines: readonly string[]): void | Promise<void> {
@@ -182,8 +191,7 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
   }
 
   closeServices(): Promise<unknown> | undefined {
-    if (this.#services.size === 0) return undefined
-    return Promise.all([...this.#services.values()].map((services) => services.close()))
+    return this.#services.close()
   }
 
   keep(link: KeptLink): void {
@@ -208,17 +216,28 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
   }
 
   restore(known: SessionFacts, folders: Folders, { sink, idle }: KeptSink): AcpSession {
-    const services = this.#servicesFor(folders, sink, known.next.served)
+    const services = this.#services.create(folders, sink, known.next.served)
     const session = new AcpSession(this, sink, { ...known, services, idle })
     session.config.restore(restoredConfig(known))
-    if (services) this.#services.set(session.agentSessionId, services)
+    this.#services.opened(session.agentSessionId, services)
     return session
+  }
+
+  /** The connection was lost: what waits for it rejects. Sessions stay, and what they send next waits for {@link back}. */
+  lost(reason: AgentprotoError): void {
+    this.#current.lost(reason)
+  }
+
+  /** There is a connection again, or there will be none. */
+  back(): void {
+    this.#current.back()
   }
 
   // What sessions need of the connection.
 
   async change(call: ConfigCall, apply: (result: unknown) => void): Promise<void> {
     try {
+      if (this.away) await this.#current.connected(this.#limits.requestMs)
       await this.peer.request(call, { ms: this.#limits.requestMs, clock: this.clock }, apply)
     } catch (thrown) {
       throw requestFailure(thrown, call.method)
@@ -227,6 +246,7 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
 
   async request(method: string, params: object): Promise<unknown> {
     try {
+      if (this.away) await this.#current.connected(this.#limits.requestMs)
       return await this.peer.sdk.request(method, params, this.#limits.requestMs)
     } catch (thrown) {
       throw requestFailure(thrown, method)
@@ -236,73 +256,12 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
   forget(sessionId: string): void {
     this.peer.remove(sessionId)
     this.#kept.closed(sessionId)
-    void this.#services
-      .get(sessionId)
-      ?.close()
-      .then(() => this.#services.delete(sessionId))
+    this.#services.closed(sessionId)
   }
 
-  #create(options: OpenSessionOptions, { sink, idle }: KeptSink, forked?: string): Promise<AcpSession> {
-    const { params, warnings } = openParams(options, this.capabilities)
-    const services = this.#servicesFor(options, sink)
-    const [method, more] = forked === undefined ? ['session/new', {}] : ['session/fork', { sessionId: forked }]
-    // An agent may replay the history of a fork, which is already in the log of the original session.
-    const phase = forked === undefined ? 'live' : 'loaded'
-    return this.peer.opening(async () => {
-      const result = asRecord(await this.#step(method, { ...params, ...more }, this.#limits.openMs))
-      const agentSessionId = asString(result['sessionId'])
-      if (agentSessionId === undefined) {
-        throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
-      }
-      const session = new AcpSession(this, sink, { agentSessionId, warnings, phase, services, idle })
-      this.#opened(session, result)
-      this.peer.add(session)
-      return session
-    })
-  }
-
-  async #reopen(session: AcpSession, method: string, params: object): Promise<AcpSession> {
-    // Before the answer: the agent replays history before it.
-    this.peer.add(session)
-    try {
-      const result = await this.#step(method, { ...params, sessionId: session.agentSessionId }, this.#limits.openMs)
-      this.#opened(session, asRecord(result))
-      if (method === 'session/load') await this.#replayed(session)
-      return session
-    } catch (thrown) {
-      this.peer.remove(session.agentSessionId)
-      await session.services?.close()
-      throw thrown
-    }
-  }
-
-  /** @param asked how many permissions were asked for before */
-  #servicesFor(
-    { cwd, additionalDirectories }: Pick<OpenSessionOptions, 'cwd' | 'additionalDirectories'>,
-    sink: AgentSink,
-    asked = 0,
-  ): HostServices | undefined {
-    const { serve, launch } = this.#options
-    if (!launch || !(serve?.fs || serve?.terminal)) return undefined
-    const context = { serve, launch, limits: this.#limits, clock: this.clock, sink, asked }
-    return new HostServices({ roots: [cwd, ...additionalDirectories], ...context })
-  }
-
-  #opened(session: AcpSession, result: Json): void {
-    if (session.services) this.#services.set(session.agentSessionId, session.services)
-    const config = session.config.opened(result)
-    if (config) session.conversation.addNotice({ type: 'config', config })
-    void session.conversation.flush()
-  }
-
-  /** Some agents answer a load before they have replayed all of the history: waits until they are silent. */
-  async #replayed(session: AcpSession): Promise<void> {
-    session.loaded()
-    let before = -1
-    for (let round = 0; round < REPLAY_ROUNDS && session.replayed !== before; round++) {
-      before = session.replayed
-      await pause(this.clock, REPLAY_QUIET_MS)
-    }
+  /** Opens a session that there has been before on another connection. @throws as `openSession` */
+  reopen(session: AcpSession, method: string, params: object): Promise<Json> {
+    return this.#opening.reopen(session, method, params)
   }
 
   async #step(method: string, params: object, limitMs: number): Promise<unknown> {
@@ -310,7 +269,9 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
       return await this.peer.sdk.request(method, params, limitMs)
     } catch (thrown) {
       const refused = method === 'session/load' || method === 'session/resume' ? 'not_resumable' : 'handshake_failed'
-      throw stepFailure(thrown, { method, refused, authMethods: this.authMethods, launch: this.#options.launch })
+      // A login in a terminal of this host is not one of an agent that runs elsewhere.
+      const launch = this.#isRemote ? undefined : this.#options.launch
+      throw stepFailure(thrown, { method, refused, authMethods: this.authMethods, launch })
     }
   }
 }

@@ -1,12 +1,4 @@
-import {
-  type EarlierHost,
-  flushAll,
-  type Limit,
-  parseLine,
-  type TurnOutcome,
-  within,
-  type WriteLine,
-} from '@agentproto/arm-kit'
+import { type EarlierHost, flushAll, type Limit, parseLine, type TurnOutcome, within } from '@agentproto/arm-kit'
 import {
   type AgentNotice,
   type AgentprotoError,
@@ -18,20 +10,16 @@ import {
 } from '@agentproto/contracts'
 import type { StreamLines } from '@agentproto/contracts/agent'
 import { cancelledAsk, isAsk } from './agent-request.js'
+import { ClosedSessions } from './closed-sessions.js'
 import { EarlierConnection } from './earlier-connection.js'
 import { rpcFailure } from './failure.js'
 import { extension } from './notice.js'
 import type { RpcAnswer } from './rpc-answer.js'
-import { type NextIds, SdkLink } from './sdk-link.js'
-
+import { type NextIds, SdkLink, type SendMessage } from './sdk-link.js'
 import type { AcpSession } from './session.js'
 
 /** Updates and notices that are kept until a session is open. */
 const MAX_EARLY = 1_000
-/** Ids of closed sessions that are kept, because the agent may still send updates of them. */
-const MAX_CLOSED = 1_000
-/** How many of them a later host is given. */
-const MAX_CLOSED_KEPT = 100
 /** Ids of our own requests; the SDK counts its own from 0. */
 const FIRST_ID = 2 ** 30
 
@@ -43,7 +31,7 @@ const FIRST_ID = 2 ** 30
 export class Peer {
   /** The official SDK's client, for control requests. */
   readonly sdk: SdkLink
-  readonly #write: WriteLine
+  #write: SendMessage
   readonly #calls = new Map<unknown, (response: Json) => void>()
   /** Rejects the control requests that wait. */
   readonly #rejects = new Map<number, (reason: Error) => void>()
@@ -58,16 +46,16 @@ export class Peer {
   readonly #sessions = new Map<string, AcpSession>()
   /** Sessions that are being opened: the agent may send updates before it returns their id. */
   #opening = 0
-  readonly #closed = new Set<string>()
+  readonly #closed = new ClosedSessions()
   #earlyUpdates: Json[] = []
   #earlyNotices: AgentNotice[] = []
 
-  constructor(name: string, write: WriteLine, clock: Clock) {
-    this.#write = (line) => {
+  constructor(name: string, write: SendMessage, clock: Clock) {
+    this.#write = (message) => {
       this.#lines.stdin++
-      return write(line)
+      return write(message)
     }
-    this.sdk = new SdkLink(name, (message) => this.#write(JSON.stringify(message)), clock)
+    this.sdk = new SdkLink(name, (message) => this.#write(message), clock)
   }
 
   /**
@@ -78,7 +66,7 @@ export class Peer {
     const id = answered && this.nextId++
     if (answered) this.#calls.set(id, answered)
     // Back-pressure of the agent's stdin is the pipe's: what is sent is bounded by the turns that run.
-    void this.#write(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    void this.#write({ jsonrpc: '2.0', id, method, params })
   }
 
   /**
@@ -114,7 +102,7 @@ export class Peer {
 
   /** The agent's ids of the sessions that are open, and of the last ones that were closed. */
   get sessionIds(): { readonly open: readonly string[]; readonly closed: readonly string[] } {
-    return { open: [...this.#sessions.keys()], closed: [...this.#closed].slice(-MAX_CLOSED_KEPT) }
+    return { open: [...this.#sessions.keys()], closed: this.#closed.last }
   }
 
   /**
@@ -152,7 +140,7 @@ export class Peer {
   }
 
   respond(id: unknown, answer: RpcAnswer): void {
-    void this.#write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+    void this.#write({ jsonrpc: '2.0', id, ...answer })
   }
 
   handleLine(line: string): void {
@@ -162,6 +150,10 @@ export class Peer {
       if (line.trim() !== '') this.addNotice({ type: 'output', stream: 'stdout', text: line })
       return
     }
+    this.handleMessage(message)
+  }
+
+  handleMessage(message: Json): void {
     const { id, method } = message
     if (typeof method !== 'string') return this.#responded(message)
     const params = asRecord(message['params'])
@@ -194,14 +186,12 @@ export class Peer {
 
   remove(sessionId: string): void {
     this.#sessions.delete(sessionId)
-    if (this.#closed.size >= MAX_CLOSED) this.#closed.clear()
     this.#closed.add(sessionId)
   }
 
   /** Adds a notice that belongs to no single session to all of them. */
   addNotice(notice: AgentNotice): void {
-    for (const session of this.#sessions.values())
-      if (!this.#hasHandled(session)) session.conversation.addNotice(notice)
+    for (const each of this.#sessions.values()) if (!this.#hasHandled(each)) each.conversation.addNotice(notice)
     if (this.#sessions.size === 0 && this.#earlyNotices.length < MAX_EARLY) this.#earlyNotices.push(notice)
   }
 
@@ -224,13 +214,25 @@ export class Peer {
 
   /** Closes the connection: pending requests reject, and calls are dropped. Returns whether a turn was running. */
   close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    return this.#drop(reason)
+      .map((session) => session.end(reason, outcome))
+      .includes(true)
+  }
+
+  /** The connection was lost, and its sessions go on with another one: nothing is sent any more, pending requests reject. */
+  abandon(reason: AgentprotoError): void {
+    this.#write = () => {}
+    this.#drop(reason)
+  }
+
+  #drop(reason: AgentprotoError): readonly AcpSession[] {
     this.#calls.clear()
     for (const reject of this.#rejects.values()) reject(reason)
     this.#rejects.clear()
     this.sdk.close(reason)
     const sessions = [...this.#sessions.values()]
     this.#sessions.clear()
-    return sessions.map((session) => session.end(reason, outcome)).includes(true)
+    return sessions
   }
 
   #responded(message: Json): void {
@@ -286,7 +288,7 @@ export class Peer {
     }
     const session = this.#sessionOf(params)
     const notice = extension(method, params)
-    if (session && this.#hasHandled(session)) return
+    if (session && (this.#hasHandled(session) || session.notified(method, params))) return
     if (session) session.conversation.addNotice(notice)
     else if (!this.#isOfClosed(params)) this.addNotice(notice)
   }
@@ -295,7 +297,7 @@ export class Peer {
     const { sessionId, update } = params
     const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
     if (session && this.#hasHandled(session)) return
-    if (session && isRecord(update)) session.update(update)
+    if (session && isRecord(update)) session.update(params)
     else if (this.#isOfClosed(params)) return
     else if (this.#opening > 0 && this.#earlyUpdates.length < MAX_EARLY) this.#earlyUpdates.push(params)
     else this.addNotice(extension('session/update', params))

@@ -1,6 +1,9 @@
 import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk'
 import { AgentprotoError, asRecord, type Clock } from '@agentproto/contracts'
 
+/** Sends one message to the agent. */
+export type SendMessage = (message: object) => void | Promise<void>
+
 /** The ids of the next requests: our own, and those of the SDK. */
 export interface NextIds {
   readonly own: number
@@ -23,7 +26,7 @@ export class SdkLink {
   #incoming: ReadableStreamDefaultController<AnyMessage> | undefined
   #closed: Error | undefined
 
-  constructor(name: string, send: (message: object) => void | Promise<void>, clock: Clock) {
+  constructor(name: string, send: SendMessage, clock: Clock) {
     this.#clock = clock
     const readable = new ReadableStream<AnyMessage>({ start: (controller) => void (this.#incoming = controller) })
     const writable = new WritableStream<AnyMessage>({

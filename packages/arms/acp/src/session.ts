@@ -1,27 +1,24 @@
-import { Conversation, isContentBlock } from '@agentproto/arm-kit'
+import { Conversation } from '@agentproto/arm-kit'
 import type { IdlePoint, IdleSubject, Turn, TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
   type AgentInfo,
-  type AgentNotice,
   AgentprotoError,
-  asRecord,
-  asString,
   type Clock,
   type ContentBlock,
   type Json,
-  promptText,
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
 import { askOf, cancelledAsk, isAsk, isNotAsked } from './agent-request.js'
 import { type ConfigCall, SessionConfig } from './config.js'
 import type { HostRequest, HostServices } from './host-services.js'
-import { extension, noticeOf } from './notice.js'
+import type { TurnCatchUp } from './network/turn-catch-up.js'
+import { extension } from './notice.js'
 import { promptFor, responseVerdict } from './prompt.js'
 import { type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
 import type { UsagePlaces } from './usage-in-meta.js'
-import { parseToolUpdate } from './tool-call.js'
+import { type Phase, SessionUpdates } from './session-updates.js'
 
 /** How long an answered turn without any content waits for it, in milliseconds: agents rarely answer nothing. */
 const EMPTY_TURN_MS = 20
@@ -43,6 +40,8 @@ export interface SessionLink {
   change(call: ConfigCall, apply: (result: unknown) => void): Promise<void>
   /** The next ids of requests, for a later host. */
   readonly nextIds: { readonly own: number; readonly sdk: number }
+  /** Settles when the connection is back that was lost, or is given up; undefined while there is one. */
+  readonly away: Promise<void> | undefined
   forget(sessionId: string): void
 }
 
@@ -54,10 +53,9 @@ export interface SessionStart {
   readonly services?: HostServices | undefined
   /** Where a later host goes on, if the agent outlives this one. */
   readonly idle?: IdlePoint | undefined
+  /** Of an agent whose connection may be lost and come back. */
+  readonly catchUp?: TurnCatchUp | undefined
 }
-
-/** `loading`: the agent replays history. `loaded`: it answered the load, but may still replay. `live`: updates are new. */
-type Phase = 'loading' | 'loaded' | 'live'
 
 /** One conversation with an ACP agent. */
 export class AcpSession implements ArmSession, IdleSubject {
@@ -66,29 +64,30 @@ export class AcpSession implements ArmSession, IdleSubject {
   readonly config = new SessionConfig()
   readonly conversation: Conversation
   readonly services: HostServices | undefined
+  readonly catchUp: TurnCatchUp | undefined
   readonly #link: SessionLink
   readonly #capabilities: AgentCapabilities
   readonly #idle: IdlePoint | undefined
-  #phase: Phase
+  readonly #updates: SessionUpdates
   /** Changes of the configuration that wait for the agent. */
   #changing = 0
   interrupted = false
-  /** Updates of history that were left out. */
-  replayed = 0
 
-  constructor(link: SessionLink, sink: AgentSink, { agentSessionId, warnings, phase, services, idle }: SessionStart) {
+  constructor(link: SessionLink, sink: AgentSink, start: SessionStart) {
+    const { agentSessionId, warnings, phase, services, idle, catchUp } = start
     this.#link = link
+    this.catchUp = catchUp
     this.#capabilities = link.capabilities
     this.conversation = new Conversation(sink)
     this.agentSessionId = agentSessionId
     this.warnings = warnings
     this.services = services
     this.#idle = idle
-    this.#phase = phase
+    this.#updates = new SessionUpdates(phase, this)
   }
 
   get isIdle(): boolean {
-    const isLoading = this.#phase === 'loading'
+    const isLoading = this.#updates.phase === 'loading'
     return this.conversation.isIdle && !isLoading && this.#changing === 0 && this.services?.isIdle !== false
   }
 
@@ -100,7 +99,7 @@ export class AcpSession implements ArmSession, IdleSubject {
       info: this.#link.info,
       agentSessionId,
       warnings,
-      phase: this.#phase,
+      phase: this.#updates.phase,
       config: config.facts,
       next,
     }
@@ -108,12 +107,15 @@ export class AcpSession implements ArmSession, IdleSubject {
 
   async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
     const turn = this.conversation.begin()
-    this.#phase = 'live'
+    this.#updates.phase = 'live'
     const adapted = promptFor(prompt, this.#capabilities)
     if ('refused' in adapted) this.conversation.end(turn, { by: 'failure', error: { message: adapted.refused } })
     else {
-      const waiting = this.#idle?.beforePrompt()
+      this.catchUp?.begin(adapted.blocks)
+      const waiting = this.#idle?.beforePrompt() ?? this.#link.away
       if (waiting) await waiting
+      // It may be lost again before this is reached.
+      while (this.#link.away) await this.#link.away
       const meta = trace === undefined ? {} : { _meta: { ...trace } }
       this.#prompt(turn, { sessionId: this.agentSessionId, prompt: adapted.blocks, ...meta })
     }
@@ -123,7 +125,7 @@ export class AcpSession implements ArmSession, IdleSubject {
   /** Goes on with the turn whose prompt an earlier host has sent. */
   resumeTurn(promptId: number, isCancelled: boolean): Turn {
     const turn = this.conversation.begin()
-    this.#phase = 'live'
+    this.#updates.phase = 'live'
     turn.isSent = true
     turn.cancelling = isCancelled
     this.#link.peer.expect(promptId, (response) => this.#answered(turn, response))
@@ -162,9 +164,15 @@ export class AcpSession implements ArmSession, IdleSubject {
   async cancel(): Promise<void> {
     const { turn } = this.conversation
     if (!turn || turn.cancelling) return
+    // Nobody hears it now; the agent is told when it is back.
+    if (this.#link.away) return this.conversation.end(turn, { by: 'host' })
     // Before the answers to what is pending, so that the agent does not act on one of them.
-    if (turn.isSent) this.#link.peer.send('session/cancel', { sessionId: this.agentSessionId })
+    if (turn.isSent) this.cancelAgent()
     this.conversation.beginCancel()
+  }
+
+  cancelAgent(): void {
+    this.#link.peer.send('session/cancel', { sessionId: this.agentSessionId })
   }
 
   async configure(change: ConfigChange): Promise<void> {
@@ -202,38 +210,47 @@ export class AcpSession implements ArmSession, IdleSubject {
     return this.interrupted
   }
 
-  loaded(): void {
-    if (this.#phase === 'loading') this.#phase = 'loaded'
+  /** Updates of history that were left out. */
+  get replayed(): number {
+    return this.#updates.replayed
   }
 
-  /** Adds the `update` of a `session/update` to the conversation. */
-  update(update: Json): void {
-    switch (update['sessionUpdate']) {
-      case 'agent_message_chunk':
-        return this.#addText('text-delta', update)
-      case 'agent_thought_chunk':
-        return this.#addText('thought', update)
-      case 'tool_call':
-      case 'tool_call_update':
-        return this.#addToolCall(update)
-      case 'user_message_chunk':
-        return this.#addOutsideOfTurn(update)
-      case 'config_option_update':
-        return this.conversation.addNotice({
-          type: 'config',
-          config: this.config.optionsChanged(update['configOptions']),
-        })
-      default:
-        return this.#addNotice(noticeOf(update))
-    }
+  /** The agent is about to replay history. */
+  loading(): void {
+    this.#updates.phase = 'loading'
+  }
+
+  loaded(): void {
+    if (this.#updates.phase === 'loading') this.#updates.phase = 'loaded'
+  }
+
+  /** The turn goes on, after a connection that was lost. */
+  goesOn(): void {
+    this.#updates.phase = 'live'
+  }
+
+  update(params: Json): void {
+    this.#updates.add(params)
+  }
+
+  /** Handles a notification that is not part of ACP. @returns whether it is known */
+  notified(method: string, params: Json): boolean {
+    if (!this.catchUp || method !== '_agentproto/turn_ended') return false
+    const verdict = this.catchUp.ended(params)
+    const { turn } = this.conversation
+    if (verdict && turn) this.conversation.finish(turn, verdict)
+    return true
   }
 
   /**
    * Handles a request that the user answers.
    * @param isOld an earlier host may have asked it
    */
-  ask({ id, method, params }: HostRequest, isOld: boolean): void {
+  ask(request: HostRequest, isOld: boolean): void {
+    const { id, method, params } = request
     const { peer } = this.#link
+    const asks = this.catchUp?.asks
+    if (asks?.isRepeated(request, peer.respond.bind(peer)) === true) return
     const asked = askOf(method, params)
     // An earlier host has cancelled the turn after it asked, or its answer would be there.
     const isOver = isOld && this.conversation.turn?.cancelling === true
@@ -241,9 +258,11 @@ export class AcpSession implements ArmSession, IdleSubject {
       this.conversation.addNotice(extension(method, params))
       return peer.respond(id, cancelledAsk(method))
     }
-    this.conversation.ask(id, asked.ask, {
-      reply: (answer) => peer.respond(id, { result: asked.result(answer) }),
-      withdrawn: () => peer.respond(id, WITHDRAWN),
+    const again = asks?.add(request, peer.respond.bind(peer))
+    const respond = (answer: RpcAnswer): void => (again ? again.answer(answer) : peer.respond(id, answer))
+    this.conversation.ask(again ?? id, asked.ask, {
+      reply: (answer) => respond({ result: asked.result(answer) }),
+      withdrawn: () => respond(WITHDRAWN),
     })
     if (isOver) this.conversation.cancelRequests()
   }
@@ -258,7 +277,7 @@ export class AcpSession implements ArmSession, IdleSubject {
   }
 
   withdraw(id: unknown): void {
-    this.conversation.withdraw(id)
+    this.conversation.withdraw(this.catchUp?.asks.withId(id) ?? id)
     this.services?.withdraw(id)
   }
 
@@ -273,33 +292,5 @@ export class AcpSession implements ArmSession, IdleSubject {
       this.#idle?.look()
     }
     return isOld ? this.services.serveOld(request, respond) : this.services.serve(request, respond)
-  }
-
-  #addText(type: 'text-delta' | 'thought', update: Json): void {
-    if (!this.conversation.turn) return this.#addOutsideOfTurn(update)
-    const content = asRecord(update['content'])
-    const plain = content['type'] === 'text' ? asString(content['text']) : undefined
-    if (plain === undefined) this.conversation.addNotice(extension(String(update['sessionUpdate']), update))
-    const text = plain ?? (isContentBlock(content) ? promptText([content]) : '')
-    this.conversation.addText(type, text, asString(update['messageId']))
-  }
-
-  #addToolCall(update: Json): void {
-    const call = parseToolUpdate(update)
-    if (!this.conversation.turn || !call) this.#addOutsideOfTurn(update)
-    else if (!this.conversation.addToolUpdate(call))
-      this.conversation.addNotice(extension(String(update['sessionUpdate']), update))
-  }
-
-  /** Messages that belong to no turn: history, or an agent that goes on after its turn's end. */
-  #addOutsideOfTurn(update: Json): void {
-    if (this.#phase !== 'live') this.replayed++
-    else this.conversation.addNotice(extension(String(update['sessionUpdate']), update))
-  }
-
-  #addNotice(notice: AgentNotice): void {
-    const isState = notice.type === 'config' || notice.type === 'title' || notice.type === 'usage'
-    if (this.#phase === 'loading' && !isState) this.replayed++
-    else this.conversation.addNotice(notice)
   }
 }

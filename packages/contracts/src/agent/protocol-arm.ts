@@ -34,6 +34,8 @@ export const DEFAULT_ARM_LIMITS = {
   openMs: 60_000,
   /** Any other control request. */
   requestMs: 10_000,
+  /** From the loss of a connection to an agent that runs elsewhere until it is given up. */
+  reconnectMs: 120_000,
   /** From the end of stdin to SIGTERM. */
   stdinGraceMs: 1_500,
   /** From SIGTERM to SIGKILL (AIP-45). */

@@ -1,0 +1,53 @@
+import type { Clock, Timer } from '@agentproto/contracts'
+
+/** How long a connection may be silent before it is asked for a sign of life, in milliseconds. */
+const PING_MS = 20_000
+/** How long that sign may take. */
+const PONG_MS = 10_000
+
+export interface HeartbeatOptions {
+  readonly clock: Clock
+  readonly socket: { ping(): void; readonly isPaused: boolean }
+  readonly onSilent: (why: string) => void
+}
+
+/** Whether the other end of a connection lives: TCP does not notice a host that is gone. */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions
+  #timer: Timer
+  /** Something was received since the timer began. */
+  #isHeard = false
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options
+    this.#timer = this.#rest()
+  }
+
+  /** Something was received. */
+  alive(): void {
+    this.#isHeard = true
+  }
+
+  stop(): void {
+    this.#timer.cancel()
+  }
+
+  #rest(): Timer {
+    this.#isHeard = false
+    return this.#options.clock.after(PING_MS, () => (this.#timer = this.#isQuiet ? this.#ask() : this.#rest()))
+  }
+
+  /** Nothing is read of a paused connection, an answer neither. */
+  get #isQuiet(): boolean {
+    return !this.#isHeard && !this.#options.socket.isPaused
+  }
+
+  #ask(): Timer {
+    const { clock, socket, onSilent } = this.#options
+    socket.ping()
+    return clock.after(PONG_MS, () => {
+      if (this.#isQuiet) onSilent(`it did not answer a ping within ${PONG_MS / 1_000} s`)
+      else this.#timer = this.#rest()
+    })
+  }
+}

@@ -1,0 +1,98 @@
+import { asRecord, asString } from '@agentproto/contracts'
+import type { HostRequest } from '../host-services.js'
+import type { RpcAnswer } from '../rpc-answer.js'
+
+/** Requests of one turn that are remembered. */
+const MAX_ASKS = 64
+
+/** Answers a request of the agent on the connection that it came by. */
+export type Respond = (id: unknown, answer: RpcAnswer) => void
+
+/** A request that the user was asked. */
+export class Ask {
+  readonly identity: string
+  id: unknown
+  #respond: Respond
+  /** What it was answered; the answer may not have reached the agent. */
+  #answer: RpcAnswer | undefined
+
+  constructor(request: HostRequest, respond: Respond) {
+    this.identity = identityOf(request)
+    this.id = request.id
+    this.#respond = respond
+  }
+
+  answer(answer: RpcAnswer): void {
+    this.#answer = answer
+    this.#respond(this.id, answer)
+  }
+
+  /** The agent asks the same on another connection. */
+  again(id: unknown, respond: Respond): void {
+    this.id = id
+    this.#respond = respond
+    if (this.#answer) respond(id, this.#answer)
+  }
+
+  get isOpen(): boolean {
+    return this.#answer === undefined
+  }
+}
+
+/**
+ * The requests of a turn over several connections. After a lost connection an agent asks again what was not answered, and what
+ * was answered too late: the user is asked once.
+ */
+export class RepeatedAsks {
+  #asks: Ask[] = []
+  /** Those of an earlier connection that were not asked again. */
+  #earlier: Set<Ask> | undefined
+
+  add(request: HostRequest, respond: Respond): Ask {
+    const ask = new Ask(request, respond)
+    this.#asks.push(ask)
+    if (this.#asks.length > MAX_ASKS) this.#asks.shift()
+    return ask
+  }
+
+  /** Whether it is a request of an earlier connection that is asked again; it is then not asked. */
+  isRepeated(request: HostRequest, respond: Respond): boolean {
+    const identity = identityOf(request)
+    const ask = [...(this.#earlier ?? [])].find((each) => each.identity === identity)
+    if (!ask) return false
+    this.#earlier?.delete(ask)
+    ask.again(request.id, respond)
+    return true
+  }
+
+  /** The request that has this id on the connection. */
+  withId(id: unknown): Ask | undefined {
+    return this.#asks.findLast((ask) => ask.id === id && ask.isOpen)
+  }
+
+  /** The connection was lost: what was asked by it may be asked again. */
+  lost(): void {
+    this.#earlier = new Set(this.#asks)
+    // An id of a lost connection means nothing on the next one.
+    for (const ask of this.#asks) ask.id = undefined
+  }
+
+  /** Returns those that the agent has not asked again: they were answered elsewhere. */
+  settle(): readonly Ask[] {
+    const left = [...(this.#earlier ?? [])].filter(({ isOpen }) => isOpen)
+    this.#earlier = undefined
+    return left
+  }
+
+  /** The turn has ended. */
+  clear(): void {
+    this.#asks = []
+    this.#earlier = undefined
+  }
+}
+
+/** A gateway names its requests; of other agents, what is asked is what it is. */
+function identityOf({ method, params }: HostRequest): string {
+  const { _meta, ...asked } = params
+  return asString(asRecord(asRecord(_meta)['agentproto'])['requestId']) ?? JSON.stringify([method, asked])
+}

@@ -31,7 +31,7 @@ export const clientCapabilities = ({
 
 /**
  * Of an agent that runs elsewhere. Nothing is done for it here, and no login in a terminal of this host would be its own. A
- * gateway of agentproto is asked to number its updates (docs/acp.md), so that a turn survives a lost connection.
+ * gateway of agentproto is asked to number its updates, so that a turn survives a lost connection.
  */
 export const remoteCapabilities = (): object => ({
   ...clientCapabilities({}),

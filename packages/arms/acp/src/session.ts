@@ -164,7 +164,7 @@ export class AcpSession implements ArmSession, IdleSubject {
   async cancel(): Promise<void> {
     const { turn } = this.conversation
     if (!turn || turn.cancelling) return
-    // Nobody hears it now; the agent is told when it is back.
+    // Without a connection, the turn ends here; the agent gets the cancel once it is back.
     if (this.#link.away) return this.conversation.end(turn, { by: 'host' })
     // Before the answers to what is pending, so that the agent does not act on one of them.
     if (turn.isSent) this.cancelAgent()

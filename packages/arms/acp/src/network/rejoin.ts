@@ -72,7 +72,7 @@ function settle(
   const { conversation } = session
   const { turn } = conversation
   if (!turn?.isSent) {
-    // It was cancelled while nobody could tell the agent.
+    // It was cancelled while there was no connection.
     if (wasSent && runs) session.cancelAgent()
     return
   }

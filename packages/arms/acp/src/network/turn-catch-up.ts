@@ -10,7 +10,7 @@ const MAX_CALLS = 10_000
 
 /** What became of a turn while its connection was lost. */
 export type TurnState =
-  /** It runs on, and its end will be told. */
+  /** It runs on, and its end will be reported. */
   | { readonly how: 'continues' }
   | { readonly how: 'ended'; readonly verdict: Verdict }
   /** For people. */
@@ -18,7 +18,7 @@ export type TurnState =
 
 /**
  * What a session that is reached over the network knows of its turn, so that the turn can go on after the connection was
- * lost. An agentproto gateway numbers its updates (`_meta.agentproto`, docs/acp.md): then nothing is missing and nothing comes
+ * lost. An agentproto gateway numbers its updates (`_meta.agentproto.seq`): then nothing is missing and nothing comes
  * twice. Of other agents, the history that they replay is compared with what was received.
  */
 export class TurnCatchUp {
@@ -80,7 +80,7 @@ export class TurnCatchUp {
   /** The session has added something to its turn. */
   said(type: Said, text: string): void {
     const turn = this.#turn
-    // Numbers tell better.
+    // Numbers are exact.
     if (!turn || this.#seq !== undefined) return
     if (turn.said[type].length + text.length > MAX_KNOWN) turn.isWhole = false
     else turn.said[type] += text

@@ -37,6 +37,8 @@ export interface AcpSessions {
   remove(id: string): Promise<unknown>
   /** Follows the log from `after` on; ends with the session. */
   events(id: string, options: FollowOptions): AsyncIterable<SessionEvent>
+  /** As `events`, with all events of one read at once, which is faster; it is used where it is there. */
+  eventBatches?(id: string, options: FollowOptions): AsyncIterable<readonly SessionEvent[]>
   /** One page of the log, of events with `seq > after`. */
   eventsPage(id: string, after: number, limit: number): Promise<EventsPage>
   requests(id: string): Promise<readonly SessionRequest[]>
@@ -47,7 +49,8 @@ export interface AcpSessions {
   fork?(id: string): Promise<Session>
 }
 
-interface FollowOptions {
+/** How a log is followed. */
+export interface FollowOptions {
   readonly after: number
   readonly signal: AbortSignal
   readonly onGap: (gap: EventGap) => void
@@ -84,7 +87,8 @@ export interface AcpOpened {
   readonly attached: boolean
 }
 
-export interface AcpServerOptions {
+/** What is served to a client, whatever carries its messages. */
+export interface ServeOptions {
   readonly sessions: AcpSessions
   /**
    * The changes of all sessions, such as `watch` of `@agentproto/client`. Without it, a client does not see it when another
@@ -93,18 +97,40 @@ export interface AcpServerOptions {
   readonly watch?: (options: AcpWatchOptions) => AsyncIterable<SessionChange>
   /** Opens a session for `session/new`. @throws the error that the client gets */
   readonly open: (request: AcpOpenRequest) => Promise<AcpOpened>
+  /** Before `initialize` is answered. @throws the error that the client gets */
+  readonly check?: () => Promise<void>
   /** Known capabilities of the agent of new sessions; unknown ones are assumed. */
   readonly agent?: () => Promise<AgentCapabilities | undefined>
   /** How a user logs in to the agent of new sessions, in a terminal of the client; undefined where this is not possible. */
   readonly login?: () => Promise<AcpLogin | undefined>
+  /** Whether the agents' requests are sent to the client; default true. Otherwise it is only shown that they wait. */
+  readonly mayAnswer?: boolean
   /** Name and version that the server gives of itself. */
   readonly info: { readonly name: string; readonly version: string }
+  /** Default: those of a client of this user, on a pipe. */
+  readonly bounds?: ClientBounds
+  /** Called with problems that cannot be reported to the client. Must not throw. */
+  readonly onProblem?: (problem: string) => void
+}
+
+/** Bounds of one client. */
+export interface ClientBounds {
+  /** Sessions that it has open at once. */
+  readonly openSessions: number
+  /** Requests that are not answered yet, in each direction. */
+  readonly openRequests: number
+  /** Characters of the id of a request. */
+  readonly idChars: number
+}
+
+/** Of a client that runs as the user of the gateway: only an error of its own exceeds them. */
+export const OWN_CLIENT_BOUNDS: ClientBounds = { openSessions: 1_024, openRequests: 1_024, idChars: 1_024 }
+
+export interface AcpServerOptions extends ServeOptions {
   /** The client's bytes; their end is the end of the connection. */
   readonly input: AsyncIterable<Uint8Array>
   /** Takes one line without its newline; the promise is back-pressure. */
   readonly write: (line: string) => void | Promise<void>
-  /** Called with problems that cannot be reported to the client. Must not throw. */
-  readonly onProblem?: (problem: string) => void
 }
 
 /** A login that the client runs in a terminal: its configured command with these further arguments. */

@@ -11,6 +11,7 @@ import {
 import type { AnswerRequest } from '@agentproto/contracts/wire'
 import type { ClientLink } from './client-link.js'
 import { toolUpdate } from './event-updates.js'
+import { requestMark } from './numbered-events.js'
 
 /**
  * The agent's requests in one session that were sent to the client. Several clients may get the same request: the first
@@ -29,7 +30,7 @@ export class ClientRequests {
   /** Sends a request to the client. @returns false if the client does not support it */
   ask(requestId: string, request: AgentRequest): boolean {
     if (this.#pending.has(requestId)) return true
-    const asking = this.#asking(request)
+    const asking = this.#link.mayAnswer ? this.#asking(request) : undefined
     if (asking === undefined) return false
     const settled = new AbortController()
     this.#pending.set(requestId, settled)
@@ -57,7 +58,8 @@ export class ClientRequests {
 
   async #settle(requestId: string, { method, params, answerOf }: Asking, signal: AbortSignal): Promise<void> {
     try {
-      const answer = answerOf(await this.#link.request(method, params, signal))
+      const marked = this.#link.numbered ? { ...params, ...requestMark(requestId) } : params
+      const answer = answerOf(await this.#link.request(method, marked, signal))
       if (signal.aborted || this.#link.signal.aborted) return
       await this.#link.sessions.answer(this.#sessionId, requestId, answer)
     } catch (thrown) {

@@ -1,29 +1,33 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
-import { LineSplitter, MAX_LINE_BYTES } from '@agentproto/subprocess'
-import type { AcpServerOptions } from './acp-host.js'
+import type { ClientBounds } from './acp-host.js'
+import type { ClientMessages } from './client-messages.js'
+import { OpenCalls } from './open-calls.js'
 
-/** The connection as messages. All output goes through it, so that what must follow an answer follows it. */
+/** The connection as the SDK's stream. All output goes through it, so that what must follow an answer follows it. */
 export class ClientStream {
   readonly stream: Stream
-  readonly #write: AcpServerOptions['write']
-  readonly #after = new Map<unknown, () => void>()
+  readonly #messages: ClientMessages
+  readonly #calls: OpenCalls
+  readonly #after = new Map<unknown, (() => void)[]>()
 
-  constructor({ input, write }: Pick<AcpServerOptions, 'input' | 'write'>) {
-    this.#write = write
-    const messages = messagesOf(input, (message) => this.send(message))
+  constructor(messages: ClientMessages, bounds: ClientBounds) {
+    this.#messages = messages
+    this.#calls = new OpenCalls(bounds)
+    const received = messages.received[Symbol.asyncIterator]()
     this.stream = {
       readable: new ReadableStream<AnyMessage>({
-        async pull(controller) {
-          const { done, value } = await messages.next()
-          if (done) controller.close()
-          else controller.enqueue(value)
+        pull: async (controller) => {
+          const message = await this.#next(received)
+          if (message === undefined) controller.close()
+          else controller.enqueue(message)
         },
         async cancel() {
-          await messages.return(undefined)
+          await received.return?.(undefined)
         },
       }),
       writable: new WritableStream<AnyMessage>({
         write: async (message) => {
+          this.#calls.sent(message)
           await this.send(message)
           if (!('method' in message)) this.#answered(message.id)
         },
@@ -31,49 +35,43 @@ export class ClientStream {
     }
   }
 
+  /** Whether one more request can be sent to the client, which has too many unanswered ones otherwise. */
+  get hasRoom(): boolean {
+    return this.#calls.hasRoom
+  }
+
   /** Writes one message past the SDK; in order with what it writes. The promise is back-pressure. */
   send(message: object): Promise<void> | undefined {
-    return this.#write(JSON.stringify(message)) ?? undefined
+    return this.#messages.send(message)
+  }
+
+  /** Writes what is sent meanwhile at once, where that is faster. */
+  together(sendAll: () => void): void {
+    if (this.#messages.together === undefined) sendAll()
+    else this.#messages.together(sendAll)
   }
 
   /** Runs after the answer to a request: a client gets a session's id in the answer that opens it. */
   afterAnswer(requestId: unknown, run: () => void): void {
-    this.#after.set(requestId, run)
+    const waiting = this.#after.get(requestId)
+    if (waiting === undefined) this.#after.set(requestId, [run])
+    else waiting.push(run)
+  }
+
+  /** The next message for the SDK, which validates it; undefined at the end. */
+  async #next(received: AsyncIterator<unknown>): Promise<AnyMessage | undefined> {
+    for (;;) {
+      const { done, value } = await received.next()
+      if (done === true) return undefined
+      const verdict = this.#calls.received(value)
+      if (verdict === 'handled') return value as AnyMessage
+      if (verdict !== 'ignored') await this.send(verdict.refusal)
+    }
   }
 
   #answered(id: unknown): void {
-    const run = this.#after.get(id)
+    const waiting = this.#after.get(id)
     this.#after.delete(id)
-    run?.()
+    for (const run of waiting ?? []) run()
   }
 }
-
-async function* messagesOf(
-  input: AsyncIterable<Uint8Array>,
-  refuse: (message: object) => Promise<void> | undefined,
-): AsyncGenerator<AnyMessage, undefined> {
-  const splitter = new LineSplitter(MAX_LINE_BYTES, (bytes) => void refuse(parseError(`a line of ${bytes} bytes`)))
-  for await (const chunk of input) {
-    for (const line of splitter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))) {
-      const message = parse(line)
-      if (message !== undefined) yield message
-      else if (line.trim() !== '') await refuse(parseError('no JSON'))
-    }
-  }
-  return undefined
-}
-
-/** The SDK validates the message. */
-function parse(line: string): AnyMessage | undefined {
-  try {
-    return line.trim() === '' ? undefined : (JSON.parse(line) as AnyMessage)
-  } catch {
-    return undefined
-  }
-}
-
-const parseError = (what: string): object => ({
-  jsonrpc: '2.0',
-  id: null,
-  error: { code: -32700, message: `Parse error: ${what}` },
-})

@@ -39,11 +39,16 @@ export class EventUpdates {
       case 'tool-result':
         return [this.#called(event)]
       case 'turn-end':
-        this.#calls.clear()
+        this.turnEnded()
         return []
       default:
         return this.#outsideOfTurn(event)
     }
+  }
+
+  /** The calls of the turn are over: the next turn has its own. */
+  turnEnded(): void {
+    this.#calls.clear()
   }
 
   /** A message of the host to the user. */

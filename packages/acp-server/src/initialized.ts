@@ -1,16 +1,28 @@
 import { type AgentCapabilities, defined } from '@agentproto/contracts'
 import { PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
-import type { AuthMethod, ClientCapabilities, InitializeResponse } from '@agentclientprotocol/sdk'
-import type { AcpLogin, AcpServerOptions } from './acp-host.js'
+import type { AuthMethod, InitializeResponse } from '@agentclientprotocol/sdk'
+import type { AcpLogin, ServeOptions } from './acp-host.js'
+import type { ClientLink } from './client-link.js'
+import { NUMBERED } from './numbered-events.js'
+
+type Known = Pick<ClientLink, 'capabilities' | 'numbered'>
 
 /** The server's and its agent's capabilities. */
-export async function initialized(options: AcpServerOptions, client: ClientCapabilities): Promise<InitializeResponse> {
-  const mayLogIn = client.auth?.terminal === true
+export async function initialized(
+  options: ServeOptions,
+  { capabilities, numbered }: Known,
+): Promise<InitializeResponse> {
+  const mayLogIn = capabilities.auth?.terminal === true
   const [known, login] = await Promise.all([
     unlessItFails(options.agent),
     mayLogIn ? unlessItFails(options.login) : undefined,
   ])
-  return { ...responseOf(options, known), authMethods: login === undefined ? [] : [methodOf(login)] }
+  const { agentCapabilities, ...response } = responseOf(options, known)
+  return {
+    ...response,
+    agentCapabilities: { ...agentCapabilities, ...(numbered ? { _meta: NUMBERED } : {}) },
+    authMethods: login === undefined ? [] : [methodOf(login)],
+  }
 }
 
 /** Optional parts of the answer: an error leaves them out. */
@@ -27,7 +39,7 @@ const methodOf = ({ name, description, args }: AcpLogin): AuthMethod => ({
 
 /** @param known capabilities of the agent of new sessions; an agent without an assumed one refuses the request. */
 function responseOf(
-  { info: { name, version }, sessions }: AcpServerOptions,
+  { info: { name, version }, sessions }: ServeOptions,
   known: Partial<AgentCapabilities> = {},
 ): InitializeResponse {
   const { image = true, audio = true, mcpHttp = true, mcpSse = true, additionalDirectories = true } = known

@@ -8,6 +8,8 @@ export interface TurnOutcome {
 }
 
 interface Waiter {
+  /** Settles when the client has got the answer to its prompt. */
+  readonly answered: Promise<void>
   readonly resolve: (outcome: TurnOutcome) => void
   readonly reject: (error: AgentprotoError) => void
 }
@@ -24,10 +26,13 @@ export class OwnTurns {
     return [...this.#waiters.keys()]
   }
 
-  /** Sends a prompt and registers its turn. `ended` rejects when the end can no longer be observed. */
-  async admit(send: () => Promise<number>): Promise<{ readonly ended: Promise<TurnOutcome> }> {
+  /**
+   * Sends a prompt and registers its turn. `ended` rejects when the end can no longer be observed.
+   * @param answered Settles when the client has got the answer to its prompt
+   */
+  async admit(send: () => Promise<number>, answered: Promise<void>): Promise<{ readonly ended: Promise<TurnOutcome> }> {
     // Registered as soon as its number is known: its end may have been logged already.
-    const admission = send().then((turn) => ({ ended: this.#wait(turn) }))
+    const admission = send().then((turn) => ({ ended: this.#wait(turn, answered) }))
     this.#admissions = Promise.allSettled([this.#admissions, admission])
     return admission
   }
@@ -46,11 +51,11 @@ export class OwnTurns {
     if (turn !== undefined) this.#error = error
   }
 
-  /** A turn has ended. @returns the error of a turn of another client, which is not reported elsewhere */
-  ended(turn: number | undefined, reason: TurnEndReason): string | undefined {
-    const error = this.#error
+  /** A turn has ended. @returns when the client has got its answer; its outcome, if it is a turn of another client */
+  ended(turn: number | undefined, reason: TurnEndReason): Promise<void> | TurnOutcome {
+    const outcome = { reason, error: this.#error }
     this.#error = undefined
-    return this.#settle(turn ?? 0, { reason, error }) ? undefined : error?.message
+    return this.#settle(turn ?? 0, outcome) ?? outcome
   }
 
   /** A queued prompt was withdrawn and is never sent: its turn is over. */
@@ -66,14 +71,16 @@ export class OwnTurns {
     return waiters.map(([turn]) => turn)
   }
 
-  /** Returns whether the client waits for the turn. */
-  #settle(turn: number, outcome: TurnOutcome): boolean {
-    this.#waiters.get(turn)?.resolve(outcome)
-    return this.#waiters.delete(turn)
+  /** @returns when the client has got its answer; undefined if it does not wait for the turn */
+  #settle(turn: number, outcome: TurnOutcome): Promise<void> | undefined {
+    const waiter = this.#waiters.get(turn)
+    this.#waiters.delete(turn)
+    waiter?.resolve(outcome)
+    return waiter?.answered
   }
 
-  #wait(turn: number): Promise<TurnOutcome> {
-    const ended = new Promise<TurnOutcome>((resolve, reject) => this.#waiters.set(turn, { resolve, reject }))
+  #wait(turn: number, answered: Promise<void>): Promise<TurnOutcome> {
+    const ended = new Promise<TurnOutcome>((resolve, reject) => this.#waiters.set(turn, { answered, resolve, reject }))
     ended.catch(() => undefined)
     return ended
   }

@@ -1,6 +1,7 @@
 import { RequestError } from '@agentclientprotocol/sdk'
 import type { StopReason } from '@agentclientprotocol/sdk'
-import { type AgentprotoError, defined, toAgentprotoError } from '@agentproto/contracts'
+import { type AgentprotoError, defined, type SessionEvent, toAgentprotoError } from '@agentproto/contracts'
+import { numberOf } from './numbered-events.js'
 import type { TurnOutcome } from './own-turns.js'
 
 /** Maps an error to a JSON-RPC error with the problem document as its data. */
@@ -28,4 +29,17 @@ export function stopReasonOf({ reason, error }: TurnOutcome): StopReason {
   const failed = rpcCode === RequestError.authRequired().code ? 'auth_required' : 'prompt_failed'
   const code = reason === 'timeout' ? 'timeout' : failed
   throw new RequestError(rpcCode, what, { code, reason, ...defined({ cause: error?.data }) })
+}
+
+/** The end of a turn that no answer reports, with what its answer would have been. */
+export function turnEnded(
+  event: Pick<SessionEvent, 'sessionId' | 'seq' | 'turn'>,
+  outcome: TurnOutcome,
+): object {
+  const ended = { sessionId: event.sessionId, turn: event.turn, _meta: numberOf(event) }
+  try {
+    return { ...ended, stopReason: stopReasonOf(outcome) }
+  } catch (thrown) {
+    return { ...ended, error: rpcErrorOf(thrown).toErrorResponse() }
+  }
 }

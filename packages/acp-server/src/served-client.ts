@@ -2,35 +2,48 @@ import { RequestError } from '@agentclientprotocol/sdk'
 import type {
   AgentConnection,
   ClientCapabilities,
+  LoadSessionRequest,
   NewSessionRequest,
   PromptRequest,
   PromptResponse,
   SetSessionConfigOptionRequest,
 } from '@agentclientprotocol/sdk'
 import { AgentprotoError, asRecord, defined, isAgentprotoError, type Session, traceOf } from '@agentproto/contracts'
-import type { AcpServerOptions } from './acp-host.js'
-import type { ClientLink } from './client-link.js'
+import { OWN_CLIENT_BOUNDS, type ServeOptions } from './acp-host.js'
+import type { ClientLink, EventNumber } from './client-link.js'
 import type { ClientStream } from './client-stream.js'
+import type { Settings } from './config-view.js'
 import { EndedSessions } from './ended-sessions.js'
 import { mcpServers } from './mcp-servers.js'
+import { numberOf, runningTurn, seenOf, wantsNumbers } from './numbered-events.js'
 import { promptBlocks } from './prompt-blocks.js'
 import { ServedSession } from './served-session.js'
-import type { Settings } from './config-view.js'
+
+/** One request of the client. */
+interface Asked {
+  readonly requestId: unknown
+  readonly signal: AbortSignal
+}
 
 /** The sessions that one client has open. */
 export class ServedClient implements ClientLink {
   capabilities: ClientCapabilities = {}
-  readonly sessions: AcpServerOptions['sessions']
+  numbered = false
+  readonly sessions: ServeOptions['sessions']
   readonly ended: EndedSessions
-  readonly #options: AcpServerOptions
+  readonly mayAnswer: boolean
+  readonly #options: ServeOptions
   readonly #stream: ClientStream
   readonly #open = new Map<string, ServedSession>()
+  /** Number of sessions that are being opened. */
+  #opening = 0
   readonly #gone = new AbortController()
   #connection: AgentConnection | undefined
 
-  constructor(options: AcpServerOptions, stream: ClientStream) {
+  constructor(options: ServeOptions, stream: ClientStream) {
     this.sessions = options.sessions
     this.ended = new EndedSessions(options)
+    this.mayAnswer = options.mayAnswer ?? true
     this.#options = options
     this.#stream = stream
   }
@@ -48,11 +61,27 @@ export class ServedClient implements ClientLink {
     connection.signal.addEventListener('abort', gone, { once: true })
   }
 
-  update(sessionId: string, update: object): Promise<void> | undefined {
-    return this.#stream.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })
+  initialized(capabilities: ClientCapabilities): void {
+    this.capabilities = capabilities
+    this.numbered = wantsNumbers(capabilities)
+  }
+
+  update(sessionId: string, update: object, of?: EventNumber): Promise<void> | undefined {
+    const numbered = of !== undefined && this.numbered
+    return this.notify('session/update', numbered ? { sessionId, update, _meta: numberOf(of) } : { sessionId, update })
+  }
+
+  notify(method: string, params: object): Promise<void> | undefined {
+    return this.#stream.send({ jsonrpc: '2.0', method, params })
+  }
+
+  together(sendAll: () => void): void {
+    this.#stream.together(sendAll)
   }
 
   async request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    if (!this.#stream.hasRoom)
+      throw new AgentprotoError('request_limit_reached', 'The client leaves too many requests unanswered')
     const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true }
     return this.#connection?.client.request<unknown, object>(method, params, waiting)
   }
@@ -63,15 +92,17 @@ export class ServedClient implements ClientLink {
 
   async open(params: NewSessionRequest, requestId: unknown): Promise<{ sessionId: string } & Settings> {
     const meta = asRecord(params['_meta'])
-    const { session, attached } = await this.#options.open({
-      cwd: params.cwd,
-      mcpServers: mcpServers(params.mcpServers),
-      additionalDirectories: params.additionalDirectories ?? [],
-      meta: meta['agentproto'],
-      ...defined({ trace: traceOf(meta) }),
-    })
+    const { session, attached } = await this.#admit(() =>
+      this.#options.open({
+        cwd: params.cwd,
+        mcpServers: mcpServers(params.mcpServers),
+        additionalDirectories: params.additionalDirectories ?? [],
+        meta: meta['agentproto'],
+        ...defined({ trace: traceOf(meta) }),
+      }),
+    )
     const served = this.#serve(session)
-    const first = (): Promise<void> => (attached ? served.replay() : served.warn(session.warnings))
+    const first = (): Promise<void> => (attached ? served.replay(0) : served.warn(session.warnings))
     this.#beginAfter(requestId, served, async () => first().then(() => served.begin(session)))
     return { sessionId: session.id, ...served.settings }
   }
@@ -80,19 +111,30 @@ export class ServedClient implements ClientLink {
   async fork(sessionId: string, requestId: unknown): Promise<{ sessionId: string } & Settings> {
     const { sessions } = this
     if (sessions.fork === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
-    const session = await sessions.fork(sessionId)
+    const session = await this.#admit(async () => sessions.fork?.(sessionId))
+    if (session === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
     const served = this.#serve(session)
     this.#beginAfter(requestId, served, () => served.begin(session))
     return { sessionId: session.id, ...served.settings }
   }
 
-  /** `session/load` sends the history before its answer; `session/resume` sends none. */
-  async reopen(how: 'load' | 'resume', sessionId: string, requestId: unknown): Promise<Settings> {
-    const session = await this.sessions.get(sessionId)
+  /** Sends the history before its answer: all of it, or what the client has not seen. */
+  async load({ sessionId, _meta: meta }: LoadSessionRequest, requestId: unknown): Promise<Settings> {
+    const after = this.numbered ? seenOf(meta) : 0
+    return this.#reopen(sessionId, { requestId, before: (served) => served.replay(after) })
+  }
+
+  /** Sends no history. */
+  resume(sessionId: string, requestId: unknown): Promise<Settings> {
+    return this.#reopen(sessionId, { requestId, before: () => undefined })
+  }
+
+  async #reopen(sessionId: string, { requestId, before }: Reopening): Promise<Settings> {
+    const session = await this.#admit(() => this.sessions.get(sessionId), sessionId)
     const served = this.#serve(session)
-    if (how === 'load') await served.replay()
+    await before(served)
     this.#beginAfter(requestId, served, () => served.begin(session))
-    return served.settings
+    return { ...served.settings, ...(this.numbered ? runningTurn(session) : {}) }
   }
 
   /** Closes the session for this client and ends its own turns: other clients may have the session open. */
@@ -126,13 +168,17 @@ export class ServedClient implements ClientLink {
     return { configOptions: await this.#get(sessionId).setOption(configId, value) }
   }
 
-  async prompt({ sessionId, prompt, _meta: meta }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
+  async prompt(
+    { sessionId, prompt, _meta: meta }: PromptRequest,
+    { requestId, signal }: Asked,
+  ): Promise<PromptResponse> {
     const served = this.#get(sessionId)
     // `$/cancel_request` means the same as `session/cancel`; a disconnect cancels nothing (F1).
     const cancelled = (): void => void setImmediate(() => this.cancel(sessionId))
     signal.addEventListener('abort', cancelled, { once: true })
+    const answered = new Promise<void>((resolve) => this.#stream.afterAnswer(requestId, resolve))
     try {
-      return { stopReason: await served.prompt(promptBlocks(prompt), traceOf(asRecord(meta))) }
+      return { stopReason: await served.prompt(promptBlocks(prompt), { answered, trace: traceOf(asRecord(meta)) }) }
     } finally {
       signal.removeEventListener('abort', cancelled)
     }
@@ -146,6 +192,19 @@ export class ServedClient implements ClientLink {
 
   #beginAfter(requestId: unknown, { id }: ServedSession, begin: () => Promise<void>): void {
     this.#stream.afterAnswer(requestId, () => void begin().catch((error: unknown) => this.#lost(id, error)))
+  }
+
+  /** @param again The session, if it may be open already. @throws `request_limit_reached` */
+  async #admit<T>(opened: () => Promise<T>, again?: string): Promise<T> {
+    const { openSessions } = this.#options.bounds ?? OWN_CLIENT_BOUNDS
+    const isOpen = again !== undefined && this.#open.has(again)
+    if (!isOpen && this.#open.size + this.#opening >= openSessions) throw tooManySessions(openSessions)
+    this.#opening++
+    try {
+      return await opened()
+    } finally {
+      this.#opening--
+    }
   }
 
   #serve(session: Session): ServedSession {
@@ -167,3 +226,15 @@ export class ServedClient implements ClientLink {
     this.problem(`Session ${sessionId}: ${what}`)
   }
 }
+
+interface Reopening {
+  readonly requestId: unknown
+  /** What the client gets before the answer. */
+  readonly before: (served: ServedSession) => Promise<void> | undefined
+}
+
+const tooManySessions = (openSessions: number): AgentprotoError =>
+  new AgentprotoError('request_limit_reached', 'The connection has too many sessions open', {
+    expected: `at most ${openSessions}`,
+    hint: 'Close one with session/close, or open another connection',
+  })

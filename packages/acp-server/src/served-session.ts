@@ -1,7 +1,7 @@
 import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import {
-  type AgentPrompt,
   AgentprotoError,
+  type AgentRequest,
   type ContentBlock,
   type EventGap,
   isLive,
@@ -14,16 +14,24 @@ import {
 import type { ConfigRequest } from '@agentproto/contracts/wire'
 import type { AcpConnectionState } from './acp-host.js'
 import { ClientRequests } from './client-requests.js'
-import type { ClientLink } from './client-link.js'
+import type { ClientLink, EventNumber } from './client-link.js'
 import { ConfigView } from './config-view.js'
 import type { Settings } from './config-view.js'
 import { EventUpdates } from './event-updates.js'
+import { TURN_ENDED } from './numbered-events.js'
 import { OwnTurns } from './own-turns.js'
-import { stopReasonOf } from './rpc-error.js'
+import { stopReasonOf, turnEnded } from './rpc-error.js'
+import { batchesOf, historyOf } from './session-log.js'
 
-const PAGE = 1_000
 /** Outages of the gateway that are longer than this are reported to the user, in milliseconds. */
 const OUTAGE_MS = 500
+
+/** What belongs to a prompt beside its content. */
+interface Prompting {
+  /** Settles when the client has got its answer. */
+  readonly answered: Promise<void>
+  readonly trace: TraceContext | undefined
+}
 
 /** One session of the gateway for one client: its log as updates, and the client's own turns. */
 export class ServedSession {
@@ -60,22 +68,18 @@ export class ServedSession {
     return this.#config.settings()
   }
 
-  /** Sends the history; later updates continue where it ends. */
-  replay(): Promise<void> {
-    const replayed = this.#replay()
+  /** Sends the history after an event; later updates continue where it ends. */
+  replay(after: number): Promise<void> {
+    const replayed = this.#replay(after)
     this.#replayed = replayed.catch(() => undefined)
     return replayed
   }
 
-  async #replay(): Promise<void> {
-    const until = this.#last
-    for (let after = 0; after < until && !this.#leaving.signal.aborted;) {
-      const { events, nextAfter, gap } = await this.#link.sessions.eventsPage(this.id, after, PAGE)
+  async #replay(after: number): Promise<void> {
+    for await (const { events, gap } of historyOf(this.#link.sessions, this.id, { after, until: this.#last })) {
       if (gap !== undefined) await this.#send(this.#gone(gap))
-      for (const event of events) if (event.seq <= until) await this.#send(this.#history(event))
-      // The log was truncated meanwhile: there are no more events.
-      if (nextAfter <= after) break
-      after = nextAfter
+      await this.#sendAll(events, (event) => this.#history(event))
+      if (this.#leaving.signal.aborted) return
     }
   }
 
@@ -84,7 +88,7 @@ export class ServedSession {
     await this.#send(this.#config.opening())
     if (session.pendingRequests > 0) {
       for (const { state, requestId, request } of await this.#link.sessions.requests(this.id))
-        if (state === 'pending') this.#requests.ask(requestId, request)
+        if (state === 'pending') await this.#ask(requestId, request)
     }
     if (isLive(session)) this.#follow()
     else this.#awaitRevival()
@@ -99,7 +103,7 @@ export class ServedSession {
    * Sends a prompt and waits for the end of its turn; it is queued while another turn runs.
    * @throws the refusal of the prompt, or the failure of the turn
    */
-  async prompt(content: ContentBlock[], trace?: TraceContext): Promise<StopReason> {
+  async prompt(content: ContentBlock[], { answered, trace }: Prompting): Promise<StopReason> {
     const interrupting = this.#interrupting
     const turn = await this.#own.admit(async () => {
       // A cancel that is being sent applies to earlier prompts only.
@@ -107,7 +111,7 @@ export class ServedSession {
       const asked = { prompt: content, whenBusy: 'queue' } as const
       const { turn: number } = await this.#link.sessions.prompt(this.id, asked, trace === undefined ? {} : { trace })
       return number
-    })
+    }, answered)
     this.#follow()
     return stopReasonOf(await turn.ended)
   }
@@ -199,13 +203,30 @@ export class ServedSession {
     const { signal } = this.#leaving
     const onGap = (gap: EventGap): void => void this.#send(this.#gone(gap))
     const onState = (state: AcpConnectionState): void => this.#connection(state)
-    for await (const event of this.#link.sessions.events(this.id, { after: this.#last, signal, onGap, onState })) {
-      this.#last = event.seq
-      // The owner of the prompt is known once the gateway has answered the prompts that are being sent.
-      if (event.type === 'user-prompt') await this.#own.admitted()
-      const sent = this.#handle(event)
-      if (sent !== undefined) await sent
+    const options = { after: this.#last, signal, onGap, onState }
+    for await (const events of batchesOf(this.#link.sessions, this.id, options))
+      await this.#sendAll(events, (event) => this.#follows(event))
+  }
+
+  /** Sends what each event means, many in one write; a promise is waited for before the next event. */
+  async #sendAll(
+    events: readonly SessionEvent[],
+    handle: (event: SessionEvent) => Promise<void> | undefined,
+  ): Promise<void> {
+    for (let at = 0; at < events.length && !this.#leaving.signal.aborted;) {
+      let pressure: Promise<void> | undefined
+      this.#link.together(() => {
+        while (at < events.length && pressure === undefined) pressure = handle(events[at++] as SessionEvent)
+      })
+      await pressure
     }
+  }
+
+  #follows(event: SessionEvent): Promise<void> | undefined {
+    this.#last = event.seq
+    if (event.type !== 'user-prompt') return this.#handle(event)
+    // The owner of the prompt is known once the gateway has answered the prompts that are being sent.
+    return this.#own.admitted().then(() => this.#handle(event))
   }
 
   #connection(state: AcpConnectionState): void {
@@ -222,17 +243,30 @@ export class ServedSession {
     return this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are no longer available`)
   }
 
-  #history(event: SessionEvent): SessionUpdate[] {
-    return event.type === 'error' ? this.#updates.notice('error', event.message) : this.#updates.of(event)
+  #history(event: SessionEvent): Promise<void> | undefined {
+    if (!this.#link.numbered) {
+      const isError = event.type === 'error'
+      return this.#send(isError ? this.#updates.notice('error', event.message) : this.#updates.of(event))
+    }
+    // Such a client gets the error of a turn with the turn's end.
+    if (event.type === 'turn-end') return this.#turnEnded(event)
+    if (event.type !== 'error') return this.#send(this.#updates.of(event), event)
+    this.#own.failed(event.turn, event)
+    return event.turn === undefined ? this.#send(this.#updates.notice('error', event.message), event) : undefined
+  }
+
+  /** A client that may not answer, or cannot, is shown that the agent waits. */
+  #ask(requestId: string, request: AgentRequest): Promise<void> | undefined {
+    if (this.#requests.ask(requestId, request)) return undefined
+    return this.#send(this.#updates.notice('warning', awaiting(this.id, request)))
   }
 
   #handle(event: SessionEvent): Promise<void> | undefined {
     switch (event.type) {
       case 'user-prompt':
-        return this.#own.has(event.turn) ? undefined : this.#send(this.#updates.of(event))
+        return this.#own.has(event.turn) ? undefined : this.#send(this.#updates.of(event), event)
       case 'agent-prompt':
-        if (this.#requests.ask(event.requestId, event.request)) return undefined
-        return this.#send(this.#updates.notice('warning', awaiting(this.id, event)))
+        return this.#ask(event.requestId, event.request)
       case 'agent-prompt-resolved':
         this.#requests.resolved(event.requestId)
         return undefined
@@ -243,28 +277,47 @@ export class ServedSession {
         return this.#turnEnded(event)
       case 'config':
         this.#config.apply(event.config)
-        return this.#send(this.#config.updates(event.config))
+        return this.#send(this.#config.updates(event.config), event)
       case 'session-stopped':
-        return this.#send(this.#updates.notice('info', `The session has ended: ${event.stopReason}`))
+        return this.#send(this.#updates.notice('info', `The session has ended: ${event.stopReason}`), event)
       default:
-        return this.#send(this.#updates.of(event))
+        return this.#send(this.#updates.of(event), event)
     }
   }
 
   #turnEnded(event: Extract<SessionEvent, { type: 'turn-end' }>): Promise<void> | undefined {
-    const error = this.#own.ended(event.turn, event.reason)
-    const others = this.#updates.of(event)
-    if (error !== undefined) others.push(...this.#updates.notice('error', error))
-    return this.#send(others)
+    this.#updates.turnEnded()
+    const outcome = this.#own.ended(event.turn, event.reason)
+    // What comes after the turn in the log must not overtake the answer to its prompt.
+    if (outcome instanceof Promise) return this.#untilLeft(outcome)
+    if (this.#link.numbered) return this.#link.notify(TURN_ENDED, turnEnded(event, outcome))
+    return outcome.error && this.#send(this.#updates.notice('error', outcome.error.message))
   }
 
-  /** Writes at once; returns a promise only while the client does not keep up. */
-  #send(updates: readonly SessionUpdate[]): Promise<void> | undefined {
+  #untilLeft(settled: Promise<void>): Promise<void> {
+    const { signal } = this.#leaving
+    return new Promise((resolve) => {
+      const done = (): void => {
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      signal.addEventListener('abort', done)
+      void settled.then(done)
+    })
+  }
+
+  /**
+   * Writes at once; returns a promise only while the client does not keep up.
+   * @param of The event that these are all updates of
+   */
+  #send(updates: readonly SessionUpdate[], of?: EventNumber): Promise<void> | undefined {
     let pressure: Promise<void> | undefined
-    for (const update of updates) pressure = this.#link.update(this.id, update)
+    const last = updates.length - 1
+    for (let at = 0; at <= last; at++)
+      pressure = this.#link.update(this.id, updates[at] as SessionUpdate, at === last ? of : undefined)
     return pressure
   }
 }
 
-const awaiting = (id: string, { request }: AgentPrompt): string =>
+const awaiting = (id: string, request: AgentRequest): string =>
   `The agent asks${request.kind === 'question' ? `: ${request.message}` : ' for a permission'} (answer with: agentproto sessions answer ${id})`

@@ -68,7 +68,7 @@ test('what each package exports', () => {
     @agentproto/acp-server
       AcpConnectionState AcpEndpoint AcpEndpointDeps AcpLimits AcpLogin AcpOpenRequest AcpOpened AcpServer
       AcpServerOptions AcpSessions AcpWatchOptions AdapterNaming EndpointSessions SessionDefaults
-      WantedSession createAcpServer onlyInstalled reportedCapabilities wantedSession
+      WantedSession createAcpEndpoint createAcpServer onlyInstalled reportedCapabilities wantedSession
     @agentproto/adapter-gemini-cli
       GeminiCliAdapter
     @agentproto/adapter-pty-repl
@@ -144,9 +144,9 @@ test('what each package exports', () => {
       TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS
       USAGE_GROUPS UnreadableEvents UpdateAgentRequest UsageGroup UsageQuery UsageReport UsageReportRow
       UsageService WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema
-      assertMayDecideAhead assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace
-      createTokenSchema eventSchema hasEndedBefore isAcpPath isInFolder isWithinBounds isWithinDepth
-      loopsSchema lostSessionSchema matchesFilter mayUse mcpServerSchema movedSettingsSchema
+      assertMayDecideAhead assertMayUse boundsOf budgetSchema configRequestSchema contentBlockSchema
+      coversWorkspace createTokenSchema eventSchema hasEndedBefore isAcpPath isInFolder isWithinBounds
+      isWithinDepth loopsSchema lostSessionSchema matchesFilter mayUse mcpServerSchema movedSettingsSchema
       observedAgentSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
       registryOriginSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer tokenEnded
       visibleHosts visibleWorkspaces whileTokenIsValid

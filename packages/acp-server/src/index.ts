@@ -12,4 +12,5 @@ export type {
 } from './acp-host.js'
 export { onlyInstalled, reportedCapabilities, wantedSession } from './new-session.js'
 export type { AdapterNaming, SessionDefaults, WantedSession } from './new-session.js'
+export { createAcpEndpoint } from './network/create-acp-endpoint.js'
 export type { AcpEndpoint, AcpEndpointDeps, AcpLimits, EndpointSessions } from './network/acp-endpoint.js'

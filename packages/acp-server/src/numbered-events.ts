@@ -15,7 +15,7 @@ export const wantsNumbers = ({ _meta: meta }: ClientCapabilities): boolean =>
 /** What the server announces to such a client. */
 export const NUMBERED = { [OURS]: { events: true } }
 
-export const numberOf = ({ seq, turn }: EventNumber): object => ({ [OURS]: { seq, turn } })
+export const numberOf = ({ seq, turn }: EventNumber): { readonly [OURS]: object } => ({ [OURS]: { seq, turn } })
 
 /** The last event that a client has seen of a session that it loads; 0 for none. @throws `invalid_request` */
 export function seenOf(meta: unknown): number {

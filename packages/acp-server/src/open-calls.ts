@@ -44,7 +44,7 @@ export class OpenCalls {
     const { idChars, openRequests } = this.#bounds
     // The SDK refuses it, with an answer that has no id.
     if (jsonrpc !== '2.0' || (typeof id === 'object' && id !== null) || typeof id === 'boolean') return 'handled'
-    // With null the answer could not be told from that to a message without an id.
+    // An answer to null would be that to a message without an id.
     if (id === null) return { refusal: invalidMessage(null, 'the id of a request is a string or a number') }
     if (typeof id === 'string' && id.length > idChars)
       return { refusal: invalidMessage(null, `an id has at most ${idChars} characters`) }

@@ -1,10 +1,14 @@
 import type { AgentprotoError, SessionEvent, TurnEndReason } from '@agentproto/contracts'
+import type { EventNumber } from './client-link.js'
 
 type StreamError = Extract<SessionEvent, { type: 'error' }>
+type TurnEnd = Extract<SessionEvent, { type: 'turn-end' }>
 
 export interface TurnOutcome {
   readonly reason: TurnEndReason
   readonly error: StreamError | undefined
+  /** The event of its end; absent for a prompt that was never sent. */
+  readonly at?: EventNumber
 }
 
 interface Waiter {
@@ -52,15 +56,15 @@ export class OwnTurns {
   }
 
   /** A turn has ended. @returns when the client has got its answer; its outcome, if it is a turn of another client */
-  ended(turn: number | undefined, reason: TurnEndReason): Promise<void> | TurnOutcome {
-    const outcome = { reason, error: this.#error }
+  ended(end: TurnEnd): Promise<void> | TurnOutcome {
+    const outcome = { reason: end.reason, error: this.#error, at: end }
     this.#error = undefined
-    return this.#settle(turn ?? 0, outcome) ?? outcome
+    return this.#settle(end.turn ?? 0, outcome) ?? outcome
   }
 
   /** A queued prompt was withdrawn and is never sent: its turn is over. */
   withdrawn(turn: number): void {
-    this.#settle(turn, { reason: 'cancelled', error: undefined })
+    void this.#settle(turn, { reason: 'cancelled', error: undefined })
   }
 
   /** Rejects all waiting turns. @returns their numbers */

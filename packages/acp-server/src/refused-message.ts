@@ -1,5 +1,5 @@
-import { RequestError } from '@agentclientprotocol/sdk'
-import { type AgentprotoError, defined } from '@agentproto/contracts'
+import { type ErrorResponse, RequestError } from '@agentclientprotocol/sdk'
+import { type AgentprotoError, asRecord } from '@agentproto/contracts'
 import { BOUNDS, isWithinDepth } from '@agentproto/contracts/wire'
 
 /** A message of a client that was parsed, or the answer that refuses it. */
@@ -17,16 +17,19 @@ export function parsedMessage(text: string): ParsedMessage {
   return { refusal: invalidMessage(null, `more than ${BOUNDS.jsonDepth} levels`) }
 }
 
-export const parseError = (what: string): object => refusal(null, -32_700, `Parse error: ${what}`)
+/** Whether it is the request with which a connection begins. */
+export const isInitialize = (message: unknown): boolean => {
+  const { jsonrpc, id, method } = asRecord(message)
+  return jsonrpc === '2.0' && method === 'initialize' && (typeof id === 'string' || typeof id === 'number')
+}
 
-export const invalidMessage = (id: unknown, what: string): object => refusal(id, -32_600, `Invalid request: ${what}`)
+export const parseError = (what: string): object => refusal(null, { code: -32_700, message: `Parse error: ${what}` })
+
+export const invalidMessage = (id: unknown, what: string): object =>
+  refusal(id, { code: -32_600, message: `Invalid request: ${what}` })
 
 /** Refuses a request before the SDK sees it. */
 export const refusedRequest = (id: unknown, error: AgentprotoError): object =>
-  refusal(id, RequestError.internalError().code, error.message, error.toProblem())
+  refusal(id, { code: RequestError.internalError().code, message: error.message, data: error.toProblem() })
 
-const refusal = (id: unknown, code: number, message: string, data?: object): object => ({
-  jsonrpc: '2.0',
-  id,
-  error: { code, message, ...defined({ data }) },
-})
+const refusal = (id: unknown, error: ErrorResponse): object => ({ jsonrpc: '2.0', id, error })

@@ -32,10 +32,7 @@ export function stopReasonOf({ reason, error }: TurnOutcome): StopReason {
 }
 
 /** The end of a turn that no answer reports, with what its answer would have been. */
-export function turnEnded(
-  event: Pick<SessionEvent, 'sessionId' | 'seq' | 'turn'>,
-  outcome: TurnOutcome,
-): object {
+export function turnEnded(event: Pick<SessionEvent, 'sessionId' | 'seq' | 'turn'>, outcome: TurnOutcome): object {
   const ended = { sessionId: event.sessionId, turn: event.turn, _meta: numberOf(event) }
   try {
     return { ...ended, stopReason: stopReasonOf(outcome) }

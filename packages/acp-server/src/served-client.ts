@@ -178,7 +178,7 @@ export class ServedClient implements ClientLink {
     signal.addEventListener('abort', cancelled, { once: true })
     const answered = new Promise<void>((resolve) => this.#stream.afterAnswer(requestId, resolve))
     try {
-      return { stopReason: await served.prompt(promptBlocks(prompt), { answered, trace: traceOf(asRecord(meta)) }) }
+      return await served.prompt(promptBlocks(prompt), { answered, trace: traceOf(asRecord(meta)) })
     } finally {
       signal.removeEventListener('abort', cancelled)
     }

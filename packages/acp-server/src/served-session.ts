@@ -1,4 +1,4 @@
-import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
+import type { PromptResponse } from '@agentclientprotocol/sdk'
 import {
   AgentprotoError,
   type AgentRequest,
@@ -14,17 +14,15 @@ import {
 import type { ConfigRequest } from '@agentproto/contracts/wire'
 import type { AcpConnectionState } from './acp-host.js'
 import { ClientRequests } from './client-requests.js'
-import type { ClientLink, EventNumber } from './client-link.js'
+import type { ClientLink } from './client-link.js'
 import { ConfigView } from './config-view.js'
 import type { Settings } from './config-view.js'
-import { EventUpdates } from './event-updates.js'
-import { TURN_ENDED } from './numbered-events.js'
+import { numberOf, TURN_ENDED } from './numbered-events.js'
 import { OwnTurns } from './own-turns.js'
 import { stopReasonOf, turnEnded } from './rpc-error.js'
 import { batchesOf, historyOf } from './session-log.js'
-
-/** Outages of the gateway that are longer than this are reported to the user, in milliseconds. */
-const OUTAGE_MS = 500
+import { SessionOutput } from './session-output.js'
+import { untilAborted } from './until-aborted.js'
 
 /** What belongs to a prompt beside its content. */
 interface Prompting {
@@ -38,7 +36,7 @@ export class ServedSession {
   readonly id: string
   readonly #link: ClientLink
   readonly #requests: ClientRequests
-  readonly #updates: EventUpdates
+  readonly #output: SessionOutput
   readonly #config: ConfigView
   readonly #own = new OwnTurns()
   readonly #leaving = new AbortController()
@@ -49,7 +47,6 @@ export class ServedSession {
   #following = false
   /** Settles after the replay, which precedes new events. */
   #replayed: Promise<unknown> = Promise.resolve()
-  #away = false
   /** Settles once the interrupted turns have ended. */
   #interrupting: Promise<unknown> = Promise.resolve()
 
@@ -59,7 +56,7 @@ export class ServedSession {
     this.#last = lastSeq
     const { session } = link.capabilities
     this.#requests = new ClientRequests(link, id)
-    this.#updates = new EventUpdates(isRecord(session?.notices))
+    this.#output = new SessionOutput(link, id)
     this.#config = new ConfigView(config, isRecord(session?.configOptions?.boolean))
     link.signal.addEventListener('abort', () => this.close(), { signal: this.#leaving.signal })
   }
@@ -76,16 +73,17 @@ export class ServedSession {
   }
 
   async #replay(after: number): Promise<void> {
+    const { signal } = this.#leaving
     for await (const { events, gap } of historyOf(this.#link.sessions, this.id, { after, until: this.#last })) {
-      if (gap !== undefined) await this.#send(this.#gone(gap))
-      await this.#sendAll(events, (event) => this.#history(event))
-      if (this.#leaving.signal.aborted) return
+      if (gap !== undefined) await this.#output.gap(gap)
+      await this.#output.all(events, { handle: (event) => this.#history(event), signal })
+      if (signal.aborted) return
     }
   }
 
   /** Sends what must follow the answer that opened the session, and then every new event. */
   async begin(session: Session): Promise<void> {
-    await this.#send(this.#config.opening())
+    await this.#output.send(this.#config.opening())
     if (session.pendingRequests > 0) {
       for (const { state, requestId, request } of await this.#link.sessions.requests(this.id))
         if (state === 'pending') await this.#ask(requestId, request)
@@ -96,14 +94,14 @@ export class ServedSession {
 
   /** Sends the warnings of the start. */
   async warn(warnings: readonly string[]): Promise<void> {
-    await this.#send(warnings.flatMap((warning) => this.#updates.notice('warning', warning)))
+    for (const warning of warnings) await this.#output.notice('warning', warning)
   }
 
   /**
    * Sends a prompt and waits for the end of its turn; it is queued while another turn runs.
    * @throws the refusal of the prompt, or the failure of the turn
    */
-  async prompt(content: ContentBlock[], { answered, trace }: Prompting): Promise<StopReason> {
+  async prompt(content: ContentBlock[], { answered, trace }: Prompting): Promise<PromptResponse> {
     const interrupting = this.#interrupting
     const turn = await this.#own.admit(async () => {
       // A cancel that is being sent applies to earlier prompts only.
@@ -113,7 +111,9 @@ export class ServedSession {
       return number
     }, answered)
     this.#follow()
-    return stopReasonOf(await turn.ended)
+    const outcome = await turn.ended
+    const numbered = this.#link.numbered && outcome.at !== undefined
+    return { stopReason: stopReasonOf(outcome), ...(numbered ? { _meta: numberOf(outcome.at) } : {}) }
   }
 
   /** Ends the client's own turns, running or queued; where it has none, the running turn. */
@@ -192,7 +192,7 @@ export class ServedSession {
       if (this.#leaving.signal.aborted) return
       const error = toAgentprotoError(thrown)
       this.#own.abandon(error)
-      await this.#send(this.#updates.notice('error', `The session can no longer be followed: ${error.message}`))
+      await this.#output.notice('error', `The session can no longer be followed: ${error.message}`)
     } finally {
       this.#following = false
       this.#awaitRevival()
@@ -201,25 +201,11 @@ export class ServedSession {
 
   async #readToTheEnd(): Promise<void> {
     const { signal } = this.#leaving
-    const onGap = (gap: EventGap): void => void this.#send(this.#gone(gap))
-    const onState = (state: AcpConnectionState): void => this.#connection(state)
+    const onGap = (gap: EventGap): void => void this.#output.gap(gap)
+    const onState = (state: AcpConnectionState): void => this.#output.connection(state)
     const options = { after: this.#last, signal, onGap, onState }
     for await (const events of batchesOf(this.#link.sessions, this.id, options))
-      await this.#sendAll(events, (event) => this.#follows(event))
-  }
-
-  /** Sends what each event means, many in one write; a promise is waited for before the next event. */
-  async #sendAll(
-    events: readonly SessionEvent[],
-    handle: (event: SessionEvent) => Promise<void> | undefined,
-  ): Promise<void> {
-    for (let at = 0; at < events.length && !this.#leaving.signal.aborted;) {
-      let pressure: Promise<void> | undefined
-      this.#link.together(() => {
-        while (at < events.length && pressure === undefined) pressure = handle(events[at++] as SessionEvent)
-      })
-      await pressure
-    }
+      await this.#output.all(events, { handle: (event) => this.#follows(event), signal })
   }
 
   #follows(event: SessionEvent): Promise<void> | undefined {
@@ -229,42 +215,26 @@ export class ServedSession {
     return this.#own.admitted().then(() => this.#handle(event))
   }
 
-  #connection(state: AcpConnectionState): void {
-    const away = state.state === 'reconnecting'
-    if (away === this.#away || (away && state.awayMs < OUTAGE_MS)) return
-    this.#away = away
-    const what = away
-      ? 'The gateway is not reachable; its sessions continue when it is back'
-      : 'The gateway is reachable again'
-    void this.#send(this.#updates.notice(away ? 'warning' : 'info', what))
-  }
-
-  #gone({ after, first }: EventGap): SessionUpdate[] {
-    return this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are no longer available`)
-  }
-
   #history(event: SessionEvent): Promise<void> | undefined {
-    if (!this.#link.numbered) {
-      const isError = event.type === 'error'
-      return this.#send(isError ? this.#updates.notice('error', event.message) : this.#updates.of(event))
-    }
-    // Such a client gets the error of a turn with the turn's end.
-    if (event.type === 'turn-end') return this.#turnEnded(event)
-    if (event.type !== 'error') return this.#send(this.#updates.of(event), event)
+    const { numbered } = this.#link
+    if (event.type === 'turn-end' && numbered) return this.#turnEnded(event)
+    if (event.type !== 'error') return this.#output.event(event)
+    if (event.turn === undefined || !numbered) return this.#output.notice('error', event.message, event)
+    // Such a client gets it with the end of the turn.
     this.#own.failed(event.turn, event)
-    return event.turn === undefined ? this.#send(this.#updates.notice('error', event.message), event) : undefined
+    return undefined
   }
 
   /** A client that may not answer, or cannot, is shown that the agent waits. */
   #ask(requestId: string, request: AgentRequest): Promise<void> | undefined {
     if (this.#requests.ask(requestId, request)) return undefined
-    return this.#send(this.#updates.notice('warning', awaiting(this.id, request)))
+    return this.#output.notice('warning', awaiting(this.id, request))
   }
 
   #handle(event: SessionEvent): Promise<void> | undefined {
     switch (event.type) {
       case 'user-prompt':
-        return this.#own.has(event.turn) ? undefined : this.#send(this.#updates.of(event), event)
+        return this.#own.has(event.turn) ? undefined : this.#output.event(event)
       case 'agent-prompt':
         return this.#ask(event.requestId, event.request)
       case 'agent-prompt-resolved':
@@ -277,45 +247,21 @@ export class ServedSession {
         return this.#turnEnded(event)
       case 'config':
         this.#config.apply(event.config)
-        return this.#send(this.#config.updates(event.config), event)
+        return this.#output.send(this.#config.updates(event.config), event)
       case 'session-stopped':
-        return this.#send(this.#updates.notice('info', `The session has ended: ${event.stopReason}`), event)
+        return this.#output.notice('info', `The session has ended: ${event.stopReason}`, event)
       default:
-        return this.#send(this.#updates.of(event), event)
+        return this.#output.event(event)
     }
   }
 
   #turnEnded(event: Extract<SessionEvent, { type: 'turn-end' }>): Promise<void> | undefined {
-    this.#updates.turnEnded()
-    const outcome = this.#own.ended(event.turn, event.reason)
+    this.#output.turnEnded()
+    const outcome = this.#own.ended(event)
     // What comes after the turn in the log must not overtake the answer to its prompt.
-    if (outcome instanceof Promise) return this.#untilLeft(outcome)
+    if (outcome instanceof Promise) return untilAborted(outcome, this.#leaving.signal)
     if (this.#link.numbered) return this.#link.notify(TURN_ENDED, turnEnded(event, outcome))
-    return outcome.error && this.#send(this.#updates.notice('error', outcome.error.message))
-  }
-
-  #untilLeft(settled: Promise<void>): Promise<void> {
-    const { signal } = this.#leaving
-    return new Promise((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      signal.addEventListener('abort', done)
-      void settled.then(done)
-    })
-  }
-
-  /**
-   * Writes at once; returns a promise only while the client does not keep up.
-   * @param of The event that these are all updates of
-   */
-  #send(updates: readonly SessionUpdate[], of?: EventNumber): Promise<void> | undefined {
-    let pressure: Promise<void> | undefined
-    const last = updates.length - 1
-    for (let at = 0; at <= last; at++)
-      pressure = this.#link.update(this.id, updates[at] as SessionUpdate, at === last ? of : undefined)
-    return pressure
+    return outcome.error && this.#output.notice('error', outcome.error.message)
   }
 }
 

@@ -59,6 +59,7 @@ export type { LostRecord } from './wire/lost-session.js'
 export {
   addRuleSchema,
   BOUNDS,
+  configRequestSchema,
   isWithinDepth,
   mcpServerSchema,
   OUTPUT_CURSOR,

@@ -1,6 +1,6 @@
 import type { Clock, Refusal } from '@agentproto/contracts'
 import type { AdapterCatalog } from '@agentproto/contracts/agent'
-import type { AcpCaller, AcpService, AcpUpgrade, SessionService } from '@agentproto/contracts/wire'
+import type { ACP_BOUNDS, AcpCaller, AcpService, AcpUpgrade, SessionService } from '@agentproto/contracts/wire'
 
 /** ACP over the network: streamable HTTP and WebSockets. */
 export interface AcpEndpoint extends AcpService {
@@ -43,28 +43,5 @@ export interface AcpEndpointDeps {
   readonly onProblem?: (problem: string) => void
 }
 
-/** Bounds of the connections. Times are in milliseconds. */
-export interface AcpLimits {
-  /** Open at once, shared by the callers. */
-  readonly connections: number
-  /** Open sessions of one connection, and its open event streams beside that of the connection. */
-  readonly sessionStreams: number
-  /** Unanswered requests of one connection. */
-  readonly openRequests: number
-  /** Bytes of one message. */
-  readonly messageBytes: number
-  /** Characters of an id of a request or session. */
-  readonly idChars: number
-  /** Bytes that wait for a client; beyond it nothing more is read for it. */
-  readonly outputBytes: number
-  /** How long so much output may wait without any of it being taken. */
-  readonly stallMs: number
-  /** Within which a client sends `initialize`. */
-  readonly handshakeMs: number
-  /** Pause between two pings of a WebSocket. */
-  readonly pingMs: number
-  /** Within which a ping is answered. */
-  readonly pongMs: number
-  /** How long a connection of HTTP may have neither a stream nor a request. */
-  readonly idleMs: number
-}
+/** The bounds of connections: those of the table, or what a test has instead. */
+export type AcpLimits = Readonly<Record<keyof typeof ACP_BOUNDS, number>>

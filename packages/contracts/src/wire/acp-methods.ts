@@ -12,6 +12,8 @@ export const ACP_METHODS = {
   'session/list': 'read',
   'session/load': 'read',
   'session/resume': 'read',
+  // Ends only what its client itself began there; other clients may have the session open.
+  'session/close': 'read',
   'session/new': 'operate',
   'session/prompt': 'operate',
   'session/cancel': 'operate',
@@ -19,7 +21,6 @@ export const ACP_METHODS = {
   'session/set_mode': 'operate',
   'session/set_model': 'operate',
   'session/set_config_option': 'operate',
-  'session/close': 'operate',
   'session/delete': 'operate',
   'session/request_permission': 'operate',
   'elicitation/create': 'operate',

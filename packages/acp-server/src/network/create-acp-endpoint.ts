@@ -5,6 +5,7 @@ import { ACP_BOUNDS, type AcpCaller, type AcpSocket } from '@agentproto/contract
 import type { AcpEndpoint, AcpEndpointDeps } from './acp-endpoint.js'
 import { type Connection, Connections, whenEnding } from './connections.js'
 import type { HttpOptions } from './http-connections.js'
+import { CLIENT_ID, OneStreamConnections } from './one-stream.js'
 import { servedCaller } from './served-caller.js'
 import { SocketMessages } from './socket-messages.js'
 
@@ -18,6 +19,7 @@ export function createAcpEndpoint(deps: AcpEndpointDeps): AcpEndpoint {
   const { clock } = deps
   const connections = new Connections(limits)
   const served = new Set<AcpServer>()
+  const oneStream = new OneStreamConnections({ connections, limits, clock, serve })
   let http: Promise<Http> | undefined
 
   function serve(caller: AcpCaller, messages: ClientMessages): AcpServer {
@@ -36,6 +38,7 @@ export function createAcpEndpoint(deps: AcpEndpointDeps): AcpEndpoint {
 
   return {
     async fetch(request, caller) {
+      if (request.headers.has(CLIENT_ID)) return oneStream.fetch(request, caller)
       http ??= loadHttp({ connections, limits, clock, serve })
       return (await http).fetch(request, caller)
     },

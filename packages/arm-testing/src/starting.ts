@@ -14,7 +14,7 @@ export function testStarting(subject: ArmSubject, on: OnTurn): void {
 }
 
 function testStarts(subject: ArmSubject, on: OnTurn): void {
-  on('well', 'the agent gets the environment, arguments and folder given, and no more', async ({ turn, launch }) => {
+  on('env', 'the agent gets the environment, arguments and folder given, and no more', async ({ turn, launch }) => {
     // An executable may set variables of its own; none of the host's may come through.
     const env = JSON.parse(textOf(await turn('env'))) as Record<string, string>
     expect(env).toMatchObject(launch.env)
@@ -40,7 +40,7 @@ function testStarts(subject: ArmSubject, on: OnTurn): void {
 const SHELL_OWN: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'LINES', 'COLUMNS', 'TERM'])
 
 function testRefusals(subject: ArmSubject): void {
-  test('F28 a missing executable and a missing folder are different errors', async () => {
+  testOf(subject, 'missing')('F28 a missing executable and a missing folder are different errors', async () => {
     expect(await startFailure(subject, { launch: { command: '/no/such/agent' } })).toMatchObject({
       code: 'agent_not_installed',
     })

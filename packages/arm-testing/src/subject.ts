@@ -4,8 +4,8 @@ import type { AgentKeeper, ArmConnectOptions, Launch, ProtocolArm } from '@agent
 
 type Handshake = 'silent' | 'dies-at-once' | 'dies-in-handshake' | 'refuses' | 'wrong-version' | 'half-open' | 'orphan'
 
-/** How a fixture agent begins. */
-export type StartName = 'well' | 'noisy' | 'stderr-flood' | Handshake
+/** How a fixture agent begins; `missing`: there is nothing to launch. */
+export type StartName = 'well' | 'missing' | 'noisy' | 'stderr-flood' | Handshake
 
 type Speaking = 'echo' | 'remember' | 'empty' | 'think' | 'env' | 'place' | 'garbage' | 'utf8' | 'unknown' | 'asks'
 type Flooding = 'stream' | 'huge' | 'stderr'

@@ -52,6 +52,8 @@ export interface AuthMethod {
 export interface Handshake {
   readonly info: AgentInfo
   readonly authMethods: readonly AuthMethod[]
+  /** It numbers its updates, as a gateway of agentproto does for a client that asks for it. */
+  readonly isNumbered: boolean
 }
 
 /**
@@ -68,12 +70,14 @@ export function readHandshake(result: unknown): Handshake {
     })
   }
   const { name, version } = asRecord(answer['agentInfo'])
+  const capabilities = asRecord(answer['agentCapabilities'])
   return {
     info: {
       ...defined({ name: asString(name), version: asString(version) }),
-      capabilities: capabilitiesOf(asRecord(answer['agentCapabilities'])),
+      capabilities: capabilitiesOf(capabilities),
     },
     authMethods: asList(answer['authMethods']).flatMap(authMethodOf),
+    isNumbered: asRecord(asRecord(capabilities['_meta'])['agentproto'])['events'] === true,
   }
 }
 

@@ -105,6 +105,11 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
     return this.info.capabilities
   }
 
+  /** The agent numbers its updates. */
+  get isNumbered(): boolean {
+    return this.#handshake?.isNumbered === true
+  }
+
   get nextIds(): NextIds {
     return { own: this.peer.nextId, sdk: this.peer.sdk.nextId }
   }
@@ -212,7 +217,7 @@ export class AcpClient implements AdoptingClient, SharingClient, KeptClient, Ses
   }
 
   handshaken(info: AgentInfo): void {
-    this.#handshake = { info, authMethods: [] }
+    this.#handshake = { info, authMethods: [], isNumbered: false }
   }
 
   restore(known: SessionFacts, folders: Folders, { sink, idle }: KeptSink): AcpSession {

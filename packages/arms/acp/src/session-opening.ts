@@ -14,7 +14,7 @@ const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
 
 export interface SessionOpeningOptions {
-  readonly client: SessionLink & { readonly peer: Peer }
+  readonly client: SessionLink & { readonly peer: Peer; readonly isNumbered: boolean }
   readonly services: SessionServices
   /** The agent is reached over the network. */
   readonly isRemote: boolean
@@ -41,7 +41,7 @@ export class SessionOpening {
     const services = all.create(options, sink)
     const phase = origin.how === 'load' ? 'loading' : 'live'
     const start = { agentSessionId: origin.agentSessionId, warnings, phase, services, idle } as const
-    const session = new AcpSession(client, sink, { ...start, catchUp: this.#newCatchUp() })
+    const session = new AcpSession(client, sink, { ...start, catchUp: this.#newCatchUp(false) })
     await this.reopen(session, `session/${origin.how}`, params)
     return session
   }
@@ -65,7 +65,14 @@ export class SessionOpening {
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
-      const start = { agentSessionId, warnings, phase, services, idle, catchUp: this.#newCatchUp() } as const
+      const start = {
+        agentSessionId,
+        warnings,
+        phase,
+        services,
+        idle,
+        catchUp: this.#newCatchUp(forked === undefined),
+      } as const
       const session = new AcpSession(client, sink, start)
       this.#opened(session, result)
       client.peer.add(session)
@@ -97,13 +104,13 @@ export class SessionOpening {
     return this.#options.isRemote ? remoteParams(options, capabilities) : openParams(options, capabilities)
   }
 
-  #newCatchUp(): TurnCatchUp | undefined {
-    return this.#options.isRemote ? new TurnCatchUp() : undefined
+  #newCatchUp(isNew: boolean): TurnCatchUp | undefined {
+    const { isRemote, client } = this.#options
+    return isRemote ? new TurnCatchUp({ isNumbered: client.isNumbered, isNew }) : undefined
   }
 
   #opened(session: AcpSession, result: Json): void {
     this.#options.services.opened(session.agentSessionId, session.services)
-    session.catchUp?.opened(result)
     const config = session.config.opened(result)
     if (config) session.conversation.addNotice({ type: 'config', config })
     void session.conversation.flush()

@@ -1,6 +1,7 @@
 import { Conversation } from '@agentproto/arm-kit'
 import type { IdlePoint, IdleSubject, Turn, TurnOutcome } from '@agentproto/arm-kit'
 import {
+  asRecord,
   type AgentCapabilities,
   type AgentInfo,
   AgentprotoError,
@@ -157,6 +158,7 @@ export class AcpSession implements ArmSession, IdleSubject {
   }
 
   #answered(turn: Turn, response: Json): void {
+    this.catchUp?.answered(asRecord(response['result']))
     const wait = 'error' in response ? undefined : { ms: EMPTY_TURN_MS, clock: this.#link.clock }
     this.conversation.finish(turn, responseVerdict(response, this.#link.usagePlaces), wait)
   }
@@ -165,7 +167,10 @@ export class AcpSession implements ArmSession, IdleSubject {
     const { turn } = this.conversation
     if (!turn || turn.cancelling) return
     // Without a connection, the turn ends here; the agent gets the cancel once it is back.
-    if (this.#link.away) return this.conversation.end(turn, { by: 'host' })
+    if (this.#link.away) {
+      if (this.catchUp) this.catchUp.isCancelPending ||= turn.isSent
+      return this.conversation.end(turn, { by: 'host' })
+    }
     // Before the answers to what is pending, so that the agent does not act on one of them.
     if (turn.isSent) this.cancelAgent()
     this.conversation.beginCancel()

@@ -27,15 +27,14 @@ export const canRejoin = ({ load, resume }: AgentCapabilities): boolean => load 
 /** Opens a session again on a new connection, and goes on with its turn or ends it. @throws as `AcpClient.reopen` */
 export async function rejoin(client: RejoiningClient, remote: RemoteSession, lost: string): Promise<void> {
   const { session, catchUp } = remote
-  const wasSent = session.conversation.turn?.isSent === true
-  catchUp.rejoin(wasSent)
+  catchUp.rejoin(session.conversation.turn?.isSent === true)
   if (catchUp.after === undefined) session.loading()
   try {
     const { capabilities } = client
     const method = capabilities.load ? 'session/load' : 'session/resume'
     const result = await client.reopen(session, method, paramsOf(remote, capabilities))
     session.loaded()
-    settle(client, remote, { ...catchUp.rejoined(result), lost, runs: isRunning(result), wasSent })
+    settle(client, remote, { ...catchUp.rejoined(result), lost })
   } catch (thrown) {
     catchUp.abort()
     throw thrown
@@ -50,32 +49,19 @@ function paramsOf({ catchUp, opening }: RemoteSession, capabilities: AgentCapabi
   return { ...params, _meta: { ...meta, agentproto: { ...asRecord(meta['agentproto']), after: catchUp.after } } }
 }
 
-const isRunning = (result: Json): boolean =>
-  asRecord(asRecord(asRecord(result['_meta'])['agentproto'])['turn'])['number'] !== undefined
-
 interface Outcome {
   readonly updates: readonly Json[]
   readonly state: TurnState
   readonly lost: string
-  /** A turn runs in the agent. */
-  readonly runs: boolean
-  /** A prompt was sent whose turn had not ended when the connection was lost. */
-  readonly wasSent: boolean
 }
 
-function settle(
-  client: RejoiningClient,
-  remote: RemoteSession,
-  { updates, state, lost, runs, wasSent }: Outcome,
-): void {
+function settle(client: RejoiningClient, remote: RemoteSession, { updates, state, lost }: Outcome): void {
   const { session, catchUp } = remote
   const { conversation } = session
   const { turn } = conversation
-  if (!turn?.isSent) {
-    // It was cancelled while there was no connection.
-    if (wasSent && runs) session.cancelAgent()
-    return
-  }
+  if (catchUp.isCancelPending) session.cancelAgent()
+  catchUp.isCancelPending = false
+  if (!turn?.isSent) return
   session.goesOn()
   for (const update of updates) session.update({ update })
   if (state.how === 'continues') {

@@ -15,44 +15,52 @@ export interface KnownTurn {
   readonly calls: Set<string>
   /** Whether all of its text is there. */
   isWhole: boolean
-  /** Anything was received since its prompt was sent. */
-  isHeard: boolean
 }
 
 /** What two prompts are compared by: agents cut a prompt into pieces of their own. */
 export const promptKey = (blocks: readonly ContentBlock[]): string => promptText(blocks).replaceAll(/\s+/g, '')
 
+/** Prompts of a history that are kept; the last ones count. */
+const MAX_PROMPTS = 1_000
+
+interface Prompt {
+  readonly blocks: ContentBlock[]
+  /** The number of its turn, of an agent that numbers them. */
+  number: number | undefined
+}
+
 /** The prompts in a history. */
 export class Prompts {
-  count = 0
-  #blocks: ContentBlock[] = []
+  #all: Prompt[] = []
   #isInPrompt = false
-  #first: string | undefined
-
-  /** The key of the first one. */
-  get first(): string | undefined {
-    return this.count === 0 ? undefined : (this.#first ?? this.last)
-  }
 
   /** The key of the last one. */
   get last(): string {
-    return promptKey(this.#blocks)
+    return promptKey(this.#all.at(-1)?.blocks ?? [])
+  }
+
+  /** The number of the turn of a prompt. An agent may write a prompt in another way: the only one is that one. */
+  numberOf(key: string | undefined): number | undefined {
+    const same = this.#all.findLast(({ blocks }) => promptKey(blocks) === key)
+    return (same ?? (this.#all.length === 1 ? this.#all[0] : undefined))?.number
   }
 
   /** Returns whether the update is part of a prompt. */
-  add(update: Json): boolean {
+  add(update: Json, turn?: number): boolean {
     const isPrompt = update['sessionUpdate'] === 'user_message_chunk'
     if (isPrompt && !this.#isInPrompt) this.#begin()
     this.#isInPrompt = isPrompt
-    const content = update['content']
-    if (isPrompt && isContentBlock(content)) this.#blocks.push(content)
-    return isPrompt
+    const prompt = this.#all.at(-1)
+    if (!isPrompt || !prompt) return false
+    const { content } = update
+    if (isContentBlock(content)) prompt.blocks.push(content)
+    prompt.number ??= turn
+    return true
   }
 
   #begin(): void {
-    if (this.count === 1) this.#first = this.last
-    this.count++
-    this.#blocks = []
+    this.#all.push({ blocks: [], number: undefined })
+    if (this.#all.length > MAX_PROMPTS) this.#all.shift()
   }
 }
 
@@ -62,6 +70,10 @@ const SAID: { readonly [update: string]: Said | undefined } = {
 }
 const CALLS: ReadonlySet<unknown> = new Set(['tool_call', 'tool_call_update'])
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'failed'])
+
+/** Whether an update is part of a turn. */
+export const isOfTurn = ({ sessionUpdate }: Json): boolean =>
+  SAID[String(sessionUpdate)] !== undefined || CALLS.has(sessionUpdate)
 
 /**
  * The history that an agent replays, compared with what was received of the turn that was lost: new is what follows the text
@@ -85,8 +97,7 @@ export class Replay {
       this.#isWhole = true
       return true
     }
-    const kind = asString(update['sessionUpdate']) ?? ''
-    if (SAID[kind] === undefined && !CALLS.has(kind)) return false
+    if (!isOfTurn(update)) return false
     if (this.#updates.length < MAX_UPDATES) this.#updates.push(update)
     else this.#isWhole = false
     return true

@@ -199,14 +199,14 @@ class OpenedSocket implements AgentSocket {
 }
 
 function endOf(code: number, reason: string, error: Error | undefined): SocketEnd {
-  const own = error === undefined ? '' : `: ${error.message}`
-  const said = reason === '' ? own : `: ${reason}`
-  return { why: `${MEANINGS[code] ?? `it was closed with ${code}`}${said}`, isViolation: isViolation(code, error) }
+  // What was received could not be read: the code is then only that of the broken connection.
+  const unread = error !== undefined && 'code' in error && String(error.code).startsWith('WS_ERR_')
+  const said = reason === '' ? (error?.message ?? '') : reason
+  const meaning = MEANINGS[unread ? statusOf(error) : code] ?? `it was closed with ${code}`
+  return { why: said === '' ? meaning : `${meaning}: ${said}`, isViolation: unread || VIOLATIONS.has(code) }
 }
 
-/** With an error of our own, the code is that of what was received; otherwise it is what the other end says. */
-const isViolation = (code: number, error: Error | undefined): boolean =>
-  VIOLATIONS.has(code) || (error !== undefined && 'code' in error && String(error.code).startsWith('WS_ERR_'))
+const statusOf = (error: Error): number => (/payload|length/i.test(error.message) ? 1009 : 1002)
 
 const MEANINGS: { readonly [code: number]: string | undefined } = {
   1000: 'the other end closed it',

@@ -1,12 +1,14 @@
 import type { Verdict } from '@agentproto/arm-kit'
-import { asNumber, asRecord, asString, type ContentBlock, type Json } from '@agentproto/contracts'
+import { asNumber, asRecord, type ContentBlock, isRecord, type Json } from '@agentproto/contracts'
 import { responseVerdict } from '../prompt.js'
 import { RepeatedAsks } from './repeated-asks.js'
-import { type KnownTurn, promptKey, Prompts, Replay, type Said } from './replay.js'
+import { isOfTurn, type KnownTurn, promptKey, Prompts, Replay, type Said } from './replay.js'
 
 /** How much of a turn's text is remembered, in characters, to find it in the history of an agent that numbers nothing. */
 const MAX_KNOWN = 1 << 20
 const MAX_CALLS = 10_000
+/** Ends of turns that are remembered while a session is loaded again. */
+const MAX_ENDS = 1_000
 
 /** What became of a turn while its connection was lost. */
 export type TurnState =
@@ -16,31 +18,49 @@ export type TurnState =
   /** For people. */
   | { readonly how: 'unknown'; readonly why: string }
 
+export interface CatchUpOptions {
+  /** The agent numbers its updates, as a gateway of agentproto does (`_meta.agentproto`). */
+  readonly isNumbered: boolean
+  /** The session has no history. */
+  readonly isNew: boolean
+}
+
 /**
- * What a session that is reached over the network knows of its turn, so that the turn can go on after the connection was
- * lost. An agentproto gateway numbers its updates (`_meta.agentproto.seq`): then nothing is missing and nothing comes
- * twice. Of other agents, the history that they replay is compared with what was received.
+ * What a session that is reached over the network knows of its turn, so that the turn can go on after the connection was lost.
+ * With an agent that numbers its updates nothing is missing and nothing comes twice. The history that others replay is
+ * compared with what was received.
  */
 export class TurnCatchUp {
   readonly asks = new RepeatedAsks()
-  /** The number of the last update, of an agent that numbers them. */
+  /** The turn was cancelled while there was no connection. */
+  isCancelPending = false
+  readonly #isNumbered: boolean
+  /** The number of the last update. */
   #seq: number | undefined
   #turn: KnownTurn | undefined
-  /** The number of the turn in the agent, once it is known. */
+  /** The number of the turn in the agent, as far as it is known. */
   #number: number | undefined
+  /** The turn goes on over another connection than that of its prompt. */
+  #isFollowed = false
   #rejoin: Rejoin | undefined
+
+  constructor({ isNumbered, isNew }: CatchUpOptions) {
+    this.#isNumbered = isNumbered
+    this.#seq = isNumbered && isNew ? 0 : undefined
+  }
 
   /** A prompt is sent. */
   begin(prompt: readonly ContentBlock[]): void {
     const said = { 'text-delta': '', thought: '' }
-    this.#turn = { prompt: promptKey(prompt), said, calls: new Set(), isWhole: true, isHeard: false }
+    this.#turn = { prompt: promptKey(prompt), said, calls: new Set(), isWhole: true }
     this.#number = undefined
+    this.#isFollowed = false
     this.asks.clear()
   }
 
-  /** The answer that opened the session. */
-  opened(result: Json): void {
-    this.#seq = seqOf(result) ?? this.#seq
+  /** The agent answered a prompt: the number of its end. */
+  answered(result: Json): void {
+    this.#see(seqOf(result))
   }
 
   /** The number after which the agent is asked to go on; undefined where it numbers nothing. */
@@ -50,8 +70,8 @@ export class TurnCatchUp {
 
   /** The session is loaded again. @param isTurn whether its turn was sent and has not ended */
   rejoin(isTurn: boolean): void {
-    const turn = isTurn ? this.#turn : undefined
-    this.#rejoin = this.#seq === undefined ? { replay: turn && new Replay(turn) } : { prompts: new Prompts() }
+    const replay = isTurn && this.#seq === undefined && this.#turn ? new Replay(this.#turn) : undefined
+    this.#rejoin = { isTurn, replay, prompts: new Prompts(), ends: new Map() }
   }
 
   /** The session could not be loaded. */
@@ -61,20 +81,11 @@ export class TurnCatchUp {
 
   /** Sees an update. @returns whether the session is to have it now */
   takes(params: Json): boolean {
-    const seq = seqOf(params)
-    if (seq !== undefined) {
-      // Received before the connection was lost.
-      if (this.#seq !== undefined && seq <= this.#seq) return false
-      this.#seq = seq
-    }
-    const update = asRecord(params['update'])
-    const rejoin = this.#rejoin
-    if (rejoin === undefined) {
-      if (this.#turn) this.#turn.isHeard = true
-      return true
-    }
-    if ('prompts' in rejoin) return !rejoin.prompts.add(update)
-    return rejoin.replay?.add(update) !== true
+    if (!this.#see(seqOf(params))) return false
+    const turn = asNumber(metaOf(params)['turn'])
+    if (this.#rejoin) return this.#takesAgain(this.#rejoin, asRecord(params['update']), turn)
+    if (turn !== undefined && !this.#isFollowed) this.#number = turn
+    return true
   }
 
   /** The session has added something to its turn. */
@@ -92,79 +103,79 @@ export class TurnCatchUp {
   }
 
   /**
-   * The end of a turn that another connection has begun.
+   * The end of a turn that this connection did not prompt.
    * @returns how the session's turn ended, if it is that one
    */
   ended(params: Json): Verdict | undefined {
-    const verdict = verdictOf(params)
-    if (this.#rejoin && 'prompts' in this.#rejoin) this.#rejoin.ended ??= verdict
+    if (!this.#see(seqOf(params))) return undefined
     const number = asNumber(params['turn'])
-    return number !== undefined && number === this.#number ? verdict : undefined
+    const { ends } = this.#rejoin ?? {}
+    if (ends && number !== undefined && ends.size < MAX_ENDS) ends.set(number, verdictOf(params))
+    if (ends || number !== this.#number) return undefined
+    if (this.#isFollowed) return verdictOf(params)
+    // Of another client, before the turn of this prompt.
+    this.#number = undefined
+    return undefined
   }
 
   /** The session is loaded. @returns the updates of the turn that are new, and what became of it */
   rejoined(result: Json): { readonly updates: readonly Json[]; readonly state: TurnState } {
     const rejoin = this.#rejoin
     this.#rejoin = undefined
-    this.opened(result)
-    if (rejoin && 'prompts' in rejoin)
-      return { updates: [], state: this.#stateOf(rejoin, asRecord(metaOf(result)['turn'])) }
     const updates = rejoin?.replay?.news() ?? []
-    return { updates, state: { how: 'unknown', why: CANNOT_FOLLOW } }
+    if (!this.#isNumbered || !rejoin) return { updates, state: unknown(CANNOT_FOLLOW) }
+    return { updates, state: this.#stateOf(rejoin, asNumber(asRecord(metaOf(result)['turn'])['number'])) }
   }
 
-  #stateOf({ prompts, ended }: NumberedRejoin, turn: Json): TurnState {
-    const { isHeard, prompt } = this.#turn ?? NO_TURN
-    const isOurs = prompts.first !== undefined && (!isHeard || prompts.first === prompt)
-    if (!isHeard && !isOurs) return { how: 'unknown', why: NOT_ARRIVED }
-    if (ended) return { how: 'ended', verdict: ended }
-    // Other turns begin only once ours has ended.
-    const others = prompts.count - (isOurs ? 1 : 0)
-    const number = asNumber(turn['number'])
-    if (number === undefined || others > 0) return { how: 'unknown', why: ENDED_AWAY }
-    return this.#follow(number, turn)
+  /** Returns false for what was received before. */
+  #see(seq: number | undefined): boolean {
+    if (!this.#isNumbered || seq === undefined) return true
+    if (this.#seq !== undefined && seq <= this.#seq) return false
+    this.#seq = seq
+    return true
   }
 
-  #follow(number: number, turn: Json): TurnState {
-    const isOver = turn['stopReason'] !== undefined || turn['error'] !== undefined
-    if (isOver) return { how: 'ended', verdict: verdictOf(turn) }
-    if (this.#turn) this.#turn.isHeard = true
+  #takesAgain({ isTurn, replay, prompts }: Rejoin, update: Json, turn: number | undefined): boolean {
+    const isPrompt = prompts.add(update, turn)
+    if (replay?.add(update) === true) return false
+    if (isPrompt) return false
+    // Of turns of other clients.
+    const isOther = !isTurn || (turn !== undefined && this.#number !== undefined && turn !== this.#number)
+    return !(isOther && isOfTurn(update))
+  }
+
+  #stateOf({ prompts, ends }: Rejoin, running: number | undefined): TurnState {
+    const number = this.#number ?? prompts.numberOf(this.#turn?.prompt)
+    if (number === undefined) return unknown(NOT_ARRIVED)
+    const verdict = ends.get(number)
+    if (verdict) return { how: 'ended', verdict }
+    if (running === undefined || running > number) return unknown(ENDED_AWAY)
     this.#number = number
+    this.#isFollowed = true
     return { how: 'continues' }
   }
 }
 
-const NO_TURN = { isHeard: false, prompt: '' }
-
-/** Of an agent that numbers its updates; what comes is new. */
-interface NumberedRejoin {
-  readonly prompts: Prompts
-  /** How the first turn ended whose end came before the answer. */
-  ended?: Verdict
-}
-
-/** Of any other agent. */
-interface PlainRejoin {
-  /** Present while a turn runs. */
+/** A session that is being loaded again. */
+interface Rejoin {
+  readonly isTurn: boolean
+  /** Of an agent that begins with its whole history, while a turn runs. */
   readonly replay: Replay | undefined
+  readonly prompts: Prompts
+  /** How turns ended, by their numbers. */
+  readonly ends: Map<number, Verdict>
 }
-
-type Rejoin = NumberedRejoin | PlainRejoin
 
 const CANNOT_FOLLOW = 'the agent does not say what became of the turn'
 const ENDED_AWAY = 'the turn ended while the connection was lost, and how is not known'
 const NOT_ARRIVED = 'the agent has not received the prompt; send it again'
 
+const unknown = (why: string): TurnState => ({ how: 'unknown', why })
+
 const metaOf = (value: Json): Json => asRecord(asRecord(value['_meta'])['agentproto'])
 
 const seqOf = (value: Json): number | undefined => asNumber(metaOf(value)['seq'])
 
-/** How a gateway says that a turn ended. */
-function verdictOf({ stopReason, error }: Json): Verdict {
-  if (error === undefined && stopReason !== 'error' && stopReason !== 'timeout')
-    return responseVerdict({ result: { stopReason } }, undefined)
-  const message = asString(error) ?? asString(asRecord(error)['message']) ?? FAILURES[String(stopReason)]
-  return { reason: 'error', error: { message: message ?? 'The turn failed' } }
-}
-
-const FAILURES: Readonly<Record<string, string>> = { timeout: 'The turn ran out of time at the agent' }
+/** As the answer to the prompt would have been. */
+const verdictOf = ({ stopReason, error }: Json): Verdict =>
+  responseVerdict(isRecord(error) ? { error } : { result: { stopReason } }, undefined)

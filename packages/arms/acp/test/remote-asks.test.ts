@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { open, textOf } from './connecting-remote.ts'
+
+const yes = { outcome: 'selected', optionId: 'yes' } as const
+
+test('a permission that waits while the connection is lost is asked once, and its answer reaches the agent', async () => {
+  const { session, sink, agent } = await open({ numbered: true })
+  let answer = (): void => {}
+  sink.onAsk = () => new Promise((resolve) => (answer = () => resolve(yes)))
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 1)
+  await agent.drop()
+  await sink.until(() => sink.ofType('notice').length === 2)
+  await expect.poll(() => agent.asked.length).toBe(2)
+  answer()
+  await sent
+  expect(sink.text).toBe('answer yes')
+  expect(sink.asked).toHaveLength(1)
+  expect(sink.asked[0]?.signal.aborted).toBe(true)
+})
+
+test('an answer that was given while the connection was lost is given once it is back', async () => {
+  const { session, sink, agent } = await open({ numbered: true })
+  let answer = (): void => {}
+  sink.onAsk = () => new Promise((resolve) => (answer = () => resolve(yes)))
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 1)
+  await agent.drop()
+  await sink.until(() => sink.ofType('notice').length === 1)
+  answer()
+  await sent
+  expect(sink.text).toBe('answer yes')
+  expect(sink.asked).toHaveLength(1)
+})
+
+test('a permission that an agent without numbers asked is taken back with its turn', async () => {
+  const { session, sink, agent } = await open()
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 1)
+  agent.asksAgain = false
+  await agent.drop()
+  await sent
+  expect(sink.asked[0]?.signal.aborted).toBe(true)
+  expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'error' })
+})
+
+test('a turn that is cancelled while the connection is lost ends at once, and in the agent once it is back', async () => {
+  const { session, sink, agent, say } = await open({ numbered: true })
+  const sent = session.send([{ type: 'text', text: 'hang' }])
+  await sink.until(() => sink.text === 'working')
+  await agent.drop()
+  await sink.until(() => sink.ofType('notice').length === 1)
+  await session.cancel()
+  await sent
+  expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
+  await expect.poll(() => agent.sent('session/cancel').length).toBe(1)
+  expect(textOf(await say('echo next'))).toBe('echo next')
+})
+
+test('a turn that was being cancelled when the connection was lost is cancelled once it is back', async () => {
+  const { session, sink, agent } = await open({ numbered: true })
+  const sent = session.send([{ type: 'text', text: 'hang' }])
+  await sink.until(() => sink.text === 'working')
+  agent.ignoresCancels = 1
+  await session.cancel()
+  await agent.drop()
+  await sent
+  expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
+})

@@ -28,9 +28,14 @@ export function seenOf(meta: unknown): number {
   })
 }
 
-/** What the answer to `session/load` and `session/resume` says beside the settings: the turn that runs. */
-export const runningTurn = ({ turn, turnCount }: Session): { readonly _meta?: { readonly [OURS]: object } } =>
-  turn.state === 'idle' || turnCount === 0 ? {} : { _meta: { [OURS]: { turn: { number: turn.number } } } }
+/** What an answer that opens a session says beside its settings: the last event, and the turn that runs. */
+export const openedAt = ({
+  lastSeq: seq,
+  turn,
+  turnCount,
+}: Session): { readonly _meta: { readonly [OURS]: object } } => ({
+  _meta: { [OURS]: turnCount === 0 || turn.state === 'idle' ? { seq } : { seq, turn: { number: turn.number } } },
+})
 
 /** The end of a turn that the client did not prompt over this connection: it gets no answer that says so. */
 export const TURN_ENDED = '_agentproto/turn_ended'

@@ -15,7 +15,7 @@ import type { ClientStream } from './client-stream.js'
 import type { Settings } from './config-view.js'
 import { EndedSessions } from './ended-sessions.js'
 import { mcpServers } from './mcp-servers.js'
-import { numberOf, runningTurn, seenOf, wantsNumbers } from './numbered-events.js'
+import { numberOf, openedAt, seenOf, wantsNumbers } from './numbered-events.js'
 import { promptBlocks } from './prompt-blocks.js'
 import { ServedSession } from './served-session.js'
 
@@ -56,6 +56,8 @@ export class ServedClient implements ClientLink {
     this.#connection = connection
     const gone = (): void => {
       this.#gone.abort()
+      for (const served of this.#open.values()) served.close()
+      this.#open.clear()
       this.ended.close()
     }
     connection.signal.addEventListener('abort', gone, { once: true })
@@ -104,7 +106,7 @@ export class ServedClient implements ClientLink {
     const served = this.#serve(session)
     const first = (): Promise<void> => (attached ? served.replay(0) : served.warn(session.warnings))
     this.#beginAfter(requestId, served, async () => first().then(() => served.begin(session)))
-    return { sessionId: session.id, ...served.settings }
+    return { sessionId: session.id, ...this.#opened(served, session) }
   }
 
   /** Opens a new session with the history of another one; both continue. @throws `not_supported`, `turn_in_progress` */
@@ -115,7 +117,7 @@ export class ServedClient implements ClientLink {
     if (session === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
     const served = this.#serve(session)
     this.#beginAfter(requestId, served, () => served.begin(session))
-    return { sessionId: session.id, ...served.settings }
+    return { sessionId: session.id, ...this.#opened(served, session) }
   }
 
   /** Sends the history before its answer: all of it, or what the client has not seen. */
@@ -134,7 +136,7 @@ export class ServedClient implements ClientLink {
     const served = this.#serve(session)
     await before(served)
     this.#beginAfter(requestId, served, () => served.begin(session))
-    return { ...served.settings, ...(this.numbered ? runningTurn(session) : {}) }
+    return this.#opened(served, session)
   }
 
   /** Closes the session for this client and ends its own turns: other clients may have the session open. */
@@ -146,12 +148,12 @@ export class ServedClient implements ClientLink {
   }
 
   async remove(sessionId: string): Promise<Record<string, never>> {
-    this.#open.get(sessionId)?.close()
-    this.#open.delete(sessionId)
     // Deleting a session twice is not an error (ACP session/delete).
     await this.sessions.remove(sessionId).catch((thrown: unknown) => {
       if (!isAgentprotoError(thrown) || thrown.code !== 'session_not_found') throw thrown
     })
+    this.#open.get(sessionId)?.close()
+    this.#open.delete(sessionId)
     return {}
   }
 
@@ -190,6 +192,10 @@ export class ServedClient implements ClientLink {
     void served.interrupt().catch((error: unknown) => this.#lost(sessionId, error))
   }
 
+  #opened({ settings }: ServedSession, session: Session): Settings {
+    return this.numbered ? { ...settings, ...openedAt(session) } : settings
+  }
+
   #beginAfter(requestId: unknown, { id }: ServedSession, begin: () => Promise<void>): void {
     this.#stream.afterAnswer(requestId, () => void begin().catch((error: unknown) => this.#lost(id, error)))
   }
@@ -210,7 +216,9 @@ export class ServedClient implements ClientLink {
   #serve(session: Session): ServedSession {
     this.#open.get(session.id)?.close()
     const served = new ServedSession(this, session)
-    this.#open.set(session.id, served)
+    // The client has left while the session was opened.
+    if (this.#gone.signal.aborted) served.close()
+    else this.#open.set(session.id, served)
     return served
   }
 

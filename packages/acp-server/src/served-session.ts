@@ -58,7 +58,6 @@ export class ServedSession {
     this.#requests = new ClientRequests(link, id)
     this.#output = new SessionOutput(link, id)
     this.#config = new ConfigView(config, isRecord(session?.configOptions?.boolean))
-    link.signal.addEventListener('abort', () => this.close(), { signal: this.#leaving.signal })
   }
 
   get settings(): Settings {

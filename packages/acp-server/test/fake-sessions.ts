@@ -191,7 +191,9 @@ export class FakeSession {
     const pendingRequests = this.requests.filter(({ state }) => state === 'pending').length
     const lastSeq = this.log.length + this.missing
     const session = { id: this.#id, cwd: '/work', adapterSlug: 'demo', lastActiveAt: NOW, status: this.status }
-    return { ...session, warnings: [], pendingRequests, lastSeq, ...this.#more } as unknown as Session
+    const turn = { number: this.#turn, state: this.busy ? 'busy' : 'idle' }
+    const counts = { turn, turnCount: this.#turn, pendingRequests, lastSeq }
+    return { ...session, warnings: [], ...counts, ...this.#more } as unknown as Session
   }
 
   says(payload: Payload): void {

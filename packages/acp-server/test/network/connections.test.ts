@@ -149,8 +149,8 @@ test('ten thousand upgrades that are refused or given up leave nothing', async (
     const { reject } = under.endpoint.upgrade({ by: OWNER })
     reject()
   }
-  const url = await socketUrl(under)
-  await greeted(url)
+  const { messages } = await greeted(await socketUrl(under))
+  expect(messages).toMatchObject([{ id: 0, result: {} }])
 })
 
 test('a token that ends, ends its connections of both kinds, and no other', async () => {

@@ -103,8 +103,8 @@ export interface ServeOptions {
   readonly agent?: () => Promise<AgentCapabilities | undefined>
   /** How a user logs in to the agent of new sessions, in a terminal of the client; undefined where this is not possible. */
   readonly login?: () => Promise<AcpLogin | undefined>
-  /** Whether the agents' requests are sent to the client; default true. Otherwise it is only shown that they wait. */
-  readonly mayAnswer?: boolean
+  /** Whether the requests of a session's agent are sent to the client; default true. Otherwise it is only shown that they wait. */
+  readonly mayAnswer?: (sessionId: string) => boolean
   /** Name and version that the server gives of itself. */
   readonly info: { readonly name: string; readonly version: string }
   /** Default: those of a client of this user, on a pipe. */

@@ -10,8 +10,8 @@ export interface ClientLink {
   readonly capabilities: ClientCapabilities
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
-  /** Whether the client may answer what agents ask. */
-  readonly mayAnswer: boolean
+  /** Whether the client may answer what the agent of a session asks. */
+  mayAnswer(sessionId: string): boolean
   /** Whether the client asked for the numbers of events, with which it continues where it was cut off. */
   readonly numbered: boolean
   /**

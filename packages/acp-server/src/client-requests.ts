@@ -30,7 +30,7 @@ export class ClientRequests {
   /** Sends a request to the client. @returns false if the client does not support it */
   ask(requestId: string, request: AgentRequest): boolean {
     if (this.#pending.has(requestId)) return true
-    const asking = this.#link.mayAnswer ? this.#asking(request) : undefined
+    const asking = this.#link.mayAnswer(this.#sessionId) ? this.#asking(request) : undefined
     if (asking === undefined) return false
     const settled = new AbortController()
     this.#pending.set(requestId, settled)

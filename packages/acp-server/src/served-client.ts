@@ -31,19 +31,18 @@ export class ServedClient implements ClientLink {
   numbered = false
   readonly sessions: ServeOptions['sessions']
   readonly ended: EndedSessions
-  readonly mayAnswer: boolean
   readonly #options: ServeOptions
   readonly #stream: ClientStream
   readonly #open = new Map<string, ServedSession>()
   /** Number of sessions that are being opened. */
   #opening = 0
+  #isInitialized = false
   readonly #gone = new AbortController()
   #connection: AgentConnection | undefined
 
   constructor(options: ServeOptions, stream: ClientStream) {
     this.sessions = options.sessions
     this.ended = new EndedSessions(options)
-    this.mayAnswer = options.mayAnswer ?? true
     this.#options = options
     this.#stream = stream
   }
@@ -63,7 +62,14 @@ export class ServedClient implements ClientLink {
     connection.signal.addEventListener('abort', gone, { once: true })
   }
 
+  mayAnswer(sessionId: string): boolean {
+    return this.#options.mayAnswer?.(sessionId) ?? true
+  }
+
+  /** @throws an error for the client that is initialized already: what it was told of its capabilities would not hold any more */
   initialized(capabilities: ClientCapabilities): void {
+    if (this.#isInitialized) throw RequestError.invalidRequest(undefined, 'The connection is initialized already')
+    this.#isInitialized = true
     this.capabilities = capabilities
     this.numbered = wantsNumbers(capabilities)
   }

@@ -31,8 +31,11 @@ export class CallerAccess {
     return this.#caller.agent
   }
 
-  may(method: AcpMethod): boolean {
-    return mayUse(this.#caller.by, ACP_METHODS[method])
+  /** Whether its answers to requests of a session's agent count. An agent may not answer itself. */
+  mayAnswer(sessionId: string): boolean {
+    const { by } = this.#caller
+    const isItself = by.type === 'session' && by.sessionId === sessionId
+    return !isItself && mayUse(by, ACP_METHODS['session/request_permission'])
   }
 
   /** The principal of a call. @throws `forbidden`, `delegation_denied` */

@@ -25,7 +25,7 @@ export function servedCaller(
     open: (request) => opened(deps, access, request),
     check: async () => void (caller.agent !== undefined && (await deps.adapters.get(caller.agent))),
     agent: async () => reportedCapabilities(sessions, await agentOf(deps, caller)),
-    mayAnswer: access.may('session/request_permission'),
+    mayAnswer: (sessionId) => access.mayAnswer(sessionId),
     info: { name: 'agentproto', version: deps.version },
     bounds: { openSessions: sessionStreams, openRequests, idChars },
     onProblem(problem) {

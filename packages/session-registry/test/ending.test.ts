@@ -8,6 +8,7 @@ import {
   fileRegistry,
   memoryRegistry,
   owner,
+  resumableAdapters,
   temporaryHome,
   types,
 } from './fixtures/test-registry.js'
@@ -94,6 +95,24 @@ test('12.B2 an agent that ends by itself leaves the session exited with its code
       expect(events.filter(({ type }) => type === 'status').at(-1)).toMatchObject({ exitCode: expected.exitCode })
       expect(events.at(-1)).toMatchObject({ type: 'session-stopped', ...expected })
     }
+})
+
+test('an agent elsewhere whose connection is lost has not crashed: the session says so, and can be resumed', async () => {
+  for (const duringTurn of [true, false]) {
+    const agents = scripted(never, { load: true })
+    const { registry } = await memoryRegistry({ ...agents, adapters: resumableAdapters })
+    const { id } = await registry.spawn({ adapter: 'fake', ...(duringTurn ? { prompt: 'x' } : {}) }, owner)
+    await expect.poll(async () => (await registry.get(id)).status).toBe('running')
+    const message = 'The connection to the agent was lost: it broke. It did not come back within 120 s'
+    const end = { cause: 'transport', isElsewhere: true, duringTurn, message } as const
+    agents.agents[0]?.die(end)
+    await expect.poll(async () => (await registry.get(id)).status).toBe('error')
+    expect(await registry.get(id)).toMatchObject({
+      stopReason: 'error',
+      resumable: true,
+      failure: { kind: 'transport_failure', summary: message },
+    })
+  }
 })
 
 test('F6 an agent that dies in the middle of a turn leaves an error, a turn-end and agent_crashed', async () => {

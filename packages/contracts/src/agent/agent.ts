@@ -102,6 +102,8 @@ export interface AgentEnd extends ProcessExit {
   readonly duringTurn: boolean
   /** `timeout`: a time limit of the host ended it. */
   readonly cause: 'exit' | 'transport' | 'protocol' | 'timeout'
+  /** It runs elsewhere: its connection has ended, and what became of the agent is not known. */
+  readonly isElsewhere?: true
   readonly message: string
   readonly stderrTail: string
 }

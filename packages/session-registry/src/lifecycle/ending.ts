@@ -39,7 +39,8 @@ export function endingOfKill(reason: Parameters<SessionService['kill']>[2] = 'us
 }
 
 /** The ending of an agent that ended by itself. */
-export function endingOf({ cause, message, stderrTail, duringTurn, exitCode, signal }: AgentEnd): Ending {
+export function endingOf(end: AgentEnd): Ending {
+  const { cause, message, stderrTail, duringTurn, exitCode, signal } = end
   if (cause === 'timeout') return { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', message) }
   const isExit = cause === 'exit'
   if (isExit && !duringTurn && exitCode === 0) return { status: 'exited', stopReason: 'completed' }
@@ -47,7 +48,7 @@ export function endingOf({ cause, message, stderrTail, duringTurn, exitCode, sig
   return {
     // AIP-46: `exited` has the code of a process that ended by itself, also in mid-turn; the stop reason says the rest.
     status: isExit ? 'exited' : 'error',
-    stopReason: duringTurn || isExit ? 'agent_crashed' : 'error',
+    stopReason: isExit || (duringTurn && end.isElsewhere !== true) ? 'agent_crashed' : 'error',
     failure: failureOf(END_FAILURES[cause], summary),
     stderrTail,
     message,

@@ -245,7 +245,7 @@ class RemoteConnection implements ArmConnection {
     if (this.#isOver()) return
     const error = { message, data: { kind: `${cause}_failure` } }
     const duringTurn = this.#end(new AgentprotoError('agent_exited', message), { by: 'failure', error })
-    void this.#hangUp().then(() => this.#resolveEnd({ duringTurn, cause, message, stderrTail: '' }))
+    void this.#hangUp().then(() => this.#resolveEnd({ duringTurn, cause, isElsewhere: true, message, stderrTail: '' }))
   }
 
   async #close(): Promise<ProcessExit> {

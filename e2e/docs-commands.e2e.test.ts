@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import { putCatalogueAgents } from './support/catalogue-agents.js'
+import { startRemoteAgent } from '../packages/arms/acp/test/fixtures/remote-agent.ts'
 import { putPageRegistry } from './support/page-registry.js'
 
 // Every ```sh block of these pages is run, in order, in a home per page. A block that cannot run says why, in
@@ -73,11 +74,13 @@ function userFolder(): UserFolder {
   return { cwd, env }
 }
 
-/** The same, with a registry of agents where the page adds one. */
+/** The same, with a registry of agents, or an agent that runs elsewhere, where the page adds one. */
 async function userFolderFor(scripts: readonly string[]): Promise<UserFolder> {
   const { cwd, env } = userFolder()
-  if (!scripts.some((script) => script.includes('acp:'))) return { cwd, env }
-  return { cwd, env: { ...env, ...(await putPageRegistry(join(cwd, '.agentproto'))) } }
+  const has = (text: string): boolean => scripts.some((script) => script.includes(text))
+  const agent = has('$AGENT_URL') ? { AGENT_URL: (await startRemoteAgent()).url, AGENT_TOKEN: 'token-of-a-test' } : {}
+  const registry = has('acp:') ? await putPageRegistry(join(cwd, '.agentproto')) : {}
+  return { cwd, env: { ...env, ...agent, ...registry } }
 }
 
 function bash(script: string, at: UserFolder): Promise<{ readonly failed: boolean; readonly output: string }> {

@@ -181,8 +181,9 @@ test('what each package exports', () => {
       adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome launchAgent loadAgentCli
       locateAgent observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
-      LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
-      programFolders removeFolder secretVariables
+      CheckedEndpoint LocatedAgent ReachedEndpoint agentHome agentPrefix declaredSecrets endpointPlace
+      endpointSecrets findAgent findInPrefix guardEndpoint launchHints newestOf programFolders
+      reachEndpoint removeFolder secretVariables
     @agentproto/fleet
       ClusterFindings Fleet FleetFigures FleetOptions OwnHost SharedServices createFleetKey examineCluster
       openFleet readFleetKey
@@ -219,15 +220,17 @@ test('what each package exports', () => {
     @agentproto/mcp-tools
       McpDeps McpEndpoint McpStdio McpStdioOptions ToolSessions createMcpEndpoint serveMcpStdio
     @agentproto/provisioning
-      AdapterTexts FoundTools NpmPackage NpmWish OauthParts ProvisionHost Provisioner Question Terminal
-      TerminalProgram addAdapter addAdapterFiles createProvisioner findInstallTools lookUpNpm
+      AdapterTexts EndpointParts EndpointPlan EndpointWish FoundTools NpmPackage NpmWish OauthParts
+      ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter addAdapterFiles addEndpoint
+      createProvisioner findInstallTools lookUpNpm planEndpoint
     @agentproto/runtime
-      ClusterOptions DEFAULT_PORT DescribeAgent ExaminedFleet FleetKey Gateway GatewayHooks GatewayOptions
-      GatewayStores Hook HookContext HookDenial KeeperOptions ListenOptions LogLevel LogOptions
-      NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt PublishCheckId PublishFinding
-      PublishOptions PublishReport PublishTarget Question RequestAsked SpawnAttempt Terminal TlsOptions
-      WebhookOptions createGateway describeAgent endKeptAgents examineFleet fleetKey openAdapters
-      openAgentRegistry openPublishCheck openTokens publishReportOf version
+      ClusterOptions DEFAULT_PORT DescribeAgent EndpointPlan EndpointWish Endpoints ExaminedFleet FleetKey
+      Gateway GatewayHooks GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions
+      ListenOptions LogLevel LogOptions NotifyOptions OpenAdaptersOptions OutboxLimits PromptAttempt
+      PublishCheckId PublishFinding PublishOptions PublishReport PublishTarget Question RequestAsked
+      SpawnAttempt Terminal TlsOptions WebhookOptions createGateway describeAgent endKeptAgents
+      examineFleet fleetKey openAdapters openAgentRegistry openEndpoints openPublishCheck openTokens
+      publishReportOf version
     @agentproto/sandbox
       AddressReach ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
@@ -374,7 +377,7 @@ test('the commands of agentproto', async () => {
     agentproto adapters list [--json] [--no-start]
     agentproto adapters show [--json] [--no-start]
     agentproto adapters search [--refresh] [--offline] [--from <file>] [--json] [--no-start]
-    agentproto adapters add [--from <file>] [--as <slug>] [--sha256 <sum>] [--allow-unverified] [--allow-scripts] [--force] [--json] [--no-start]
+    agentproto adapters add [--from <file>] [--as <slug>] [--sha256 <sum>] [--allow-unverified] [--allow-scripts] [--force] [--secret-header <header=slug>] [--allow-private] [--json] [--no-start]
     agentproto adapters outdated [--refresh] [--offline] [--json] [--no-start]
     agentproto adapters update [-y, --yes] [--sha256 <sum>] [--allow-unverified] [--allow-scripts] [--force] [--json] [--no-start]
     agentproto adapters remove [--json] [--no-start]

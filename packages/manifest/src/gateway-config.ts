@@ -66,6 +66,7 @@ export interface GatewayConfig {
     readonly webhook?: { readonly url?: string; readonly secret?: string; readonly allowPrivate?: boolean }
     readonly outbox?: { readonly entries?: number; readonly bytes?: number; readonly maxAgeMs?: number }
   }
+  readonly endpoints?: { readonly private?: readonly string[] }
   readonly registry?: { readonly url?: string }
   readonly audit?: boolean
   readonly allowedHosts?: readonly string[]

@@ -21,6 +21,8 @@ export interface TemplateOptions {
   readonly protocol: 'acp' | 'mcp'
   /** The program and its arguments. Default: a program with the name of the adapter. */
   readonly command?: readonly [string, ...string[]]
+  /** Where an agent that speaks ACP is reached, if it is not launched: the block of `metadata.agentproto`. */
+  readonly endpoint?: { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
   /** Of a running agent; a template has placeholders instead. */
   readonly answers?: AgentAnswers
 }
@@ -38,7 +40,36 @@ export function manifestTemplate(options: TemplateOptions): ReadonlyMap<string, 
   return files
 }
 
-function agentCli({ id, protocol, command: [bin, ...binArgs] = [id], answers }: TemplateOptions): string {
+function agentCli(options: TemplateOptions): string {
+  return options.endpoint === undefined ? launched(options) : elsewhere(options, options.endpoint)
+}
+
+/** AIP-45 needs a program, and a way to install it: a host that does not know endpoints skips it. */
+function elsewhere({ id, answers }: TemplateOptions, endpoint: NonNullable<TemplateOptions['endpoint']>): string {
+  const { host } = new URL(endpoint.url)
+  return page([
+    yaml({ name: id, id, description: `${oneLine(answers?.name ?? id)} at ${host}.`, version: '0.1.0' }),
+    '# The agent runs elsewhere: nothing is installed or launched.',
+    yaml({
+      bin: id,
+      install: [{ method: 'endpoint', experimental: true }],
+      version_check: { cmd: `${id} --version`, parse: String.raw`(\d+\.\d+\.\d+)`, range: '*' },
+      sandbox: { provider: 'local' },
+      protocol: 'acp',
+      acp: './ACP.md',
+      ...(answers?.loadSession === true ? { session: { mode: 'resumable' } } : {}),
+      capabilities: capabilities(answers),
+      metadata: { agentproto: { endpoint } },
+    }),
+    '---',
+    '',
+    `# ${oneLine(answers?.name ?? id)}`,
+    '',
+    `It runs at ${host}, with the files and the sandbox of that machine.`,
+  ])
+}
+
+function launched({ id, protocol, command: [bin, ...binArgs] = [id], answers }: TemplateOptions): string {
   const program = bin.split(/[/\\]/).at(-1) ?? bin
   const version = validVersion(answers?.version ?? '') ?? undefined
   return page([
@@ -98,7 +129,8 @@ const capabilities = (answers: AgentAnswers | undefined): object => ({
   bidirectional: true,
 })
 
-function acp({ id, answers }: TemplateOptions): string {
+function acp({ id, answers, endpoint }: TemplateOptions): string {
+  const [transport, wire] = endpoint === undefined ? ['stdio', 'stdio'] : ['websocket', 'a WebSocket']
   const { loadSession = false, image = false, audio = false, embeddedContext = false } = answers ?? {}
   const { mcpHttp: http = false, mcpSse: sse = false } = answers ?? {}
   const agent = { loadSession, promptCapabilities: { image, audio, embeddedContext }, mcpCapabilities: { http, sse } }
@@ -107,10 +139,10 @@ function acp({ id, answers }: TemplateOptions): string {
     yaml({
       name: `${id} over ACP`,
       id: `${id.slice(0, 60)}-acp`,
-      description: 'What the agent offers on ACP version 1 over stdio.',
+      description: `What the agent offers on ACP version 1 over ${wire}.`,
       version: '0.1.0',
       kind: 'client',
-      transport: 'stdio',
+      transport,
       metadata: { aip44: { acp_rev: ACP_REV, tier: 'basic', capabilities: { client, agent } } },
     }),
     '---',

@@ -2,8 +2,8 @@ import { asRecord, defined, loginRefusal } from '@agentproto/contracts'
 import type { ObservedAgent } from '@agentproto/contracts/agent'
 import { type AdapterState, observedAgentSchema } from '@agentproto/contracts/wire'
 import { stat } from 'node:fs/promises'
-import { type AgentCliManifest, observedMembers } from '@agentproto/manifest'
-import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
+import { type AgentCliManifest, observedMembers, remoteAddress } from '@agentproto/manifest'
+import { endpointSecrets, findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { type AgentRecord, agentVariables, secretStates } from './agent-record.js'
 import { loginOf } from './auth-state.js'
 import type { Ledger } from './ledger.js'
@@ -13,32 +13,43 @@ import { stepState } from './setup/step-question.js'
 export async function adapterState(record: AgentRecord): Promise<AdapterState> {
   const { adapter, host, ledger } = record
   const { manifest } = adapter
-  const found = await findAgent(manifest, host)
+  const isRemote = remoteAddress(manifest) !== undefined
+  // A program of that name has nothing to do with an agent that runs elsewhere.
+  const found = isRemote ? undefined : await findAgent(manifest, host)
   const secrets = await secretStates(record)
   const { done, lost } = await agentVariables(record)
   const setup = manifest.setup.map((step) => stepState(step, lost.has(step.id) ? undefined : done.get(step.id)))
-  const check = found === undefined ? undefined : await checkOf(found, ledger)
   const { state: auth } = loginOf(record, secrets)
   const login = manifest.auth?.login?.cmd
   const state = {
     slug: manifest.id,
-    installed: found !== undefined,
+    installed: isRemote || found !== undefined,
     versionRange: manifest.versionCheck.range,
     setup,
     auth,
     secrets,
-    ...defined({
-      executable: found?.file,
-      method: found && ledger.install?.method,
-      version: check?.version,
-      versionOk: check?.ok,
-      checkedAt: check?.at,
-      login,
-      loginHint: auth === 'unknown' ? loginHint(manifest) : undefined,
-    }),
+    ...(found === undefined ? {} : await programFacts(found, ledger)),
+    ...defined({ login, loginHint: auth === 'unknown' ? loginHint(manifest) : undefined }),
   }
-  const next = nextStep(state)
-  return { ...state, ready: next === undefined, ...defined({ next }) }
+  return withNextStep(state, secretStep(manifest, secrets) ?? nextStep(state))
+}
+
+async function programFacts(found: LocatedAgent, ledger: Ledger) {
+  const { version, ok: versionOk, at: checkedAt } = (await checkOf(found, ledger)) ?? {}
+  return defined({ executable: found.file, method: ledger.install?.method, version, versionOk, checkedAt })
+}
+
+const withNextStep = (state: Omit<AdapterState, 'ready' | 'next'>, next: string | undefined): AdapterState => ({
+  ...state,
+  ready: next === undefined,
+  ...defined({ next }),
+})
+
+/** Nothing is connected to without the secrets of its headers. */
+function secretStep(manifest: AgentCliManifest, secrets: AdapterState['secrets']): string | undefined {
+  const isSet = (slug: string): boolean => secrets.some((secret) => secret.slug === slug && secret.set)
+  const missing = endpointSecrets(manifest).find((slug) => !isSet(slug))
+  return missing === undefined ? undefined : `agentproto secrets set ${missing}`
 }
 
 /** Its home was empty when it was asked: the user's may hold a login. */

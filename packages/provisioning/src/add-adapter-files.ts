@@ -6,7 +6,7 @@ import { homeLayout } from '@agentproto/contracts/agent'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { MANIFEST_NAMES } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import { addAdapter } from './add-adapter.js'
+import { addAdapter, addWrittenAdapter } from './add-adapter.js'
 import { ADAPTER_SLUG } from './adapter-slug.js'
 
 /** An adapter that is in no folder yet. */
@@ -14,6 +14,8 @@ export interface AdapterTexts {
   readonly slug: string
   /** Texts by the names of manifests: `AGENT-CLI.md`, `ACP.md`. */
   readonly files: ReadonlyMap<string, string>
+  /** The owner has named the address where the agent runs. */
+  readonly mayHaveEndpoint?: boolean
 }
 
 /**
@@ -21,7 +23,7 @@ export interface AdapterTexts {
  * @throws `path_invalid`, `manifest_invalid` with every problem; then what was there stays
  */
 export async function addAdapterFiles(
-  { slug, files }: AdapterTexts,
+  { slug, files, mayHaveEndpoint = false }: AdapterTexts,
   host: AgentHost,
   signal: AbortSignal,
 ): Promise<LoadedAgentCli> {
@@ -35,7 +37,7 @@ export async function addAdapterFiles(
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const [name, text] of files) await writeFile(join(folder, name), text, { mode: 0o600 })
-    return await addAdapter(folder, host, signal)
+    return await (mayHaveEndpoint ? addWrittenAdapter(folder, host) : addAdapter(folder, host, signal))
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }

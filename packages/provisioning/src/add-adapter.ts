@@ -25,24 +25,54 @@ const NPM_MS = 5 * 60_000
  * @throws `path_invalid`, `install_failed`, `manifest_invalid` with every problem
  */
 export async function addAdapter(source: string, host: AgentHost, signal: AbortSignal): Promise<LoadedAgentCli> {
+  return inTemporaryFolder(host, async (temporary) => {
+    const folder = isAbsolute(source) ? source : await fromNpm(source, { into: join(temporary, 'npm'), host, signal })
+    return copyAdapter(folder, host, { temporary, check: refuseEndpoint })
+  })
+}
+
+/** The same for a folder that agentproto has written for the owner: only such a one may say that its agent runs elsewhere. */
+export const addWrittenAdapter = (folder: string, host: AgentHost): Promise<LoadedAgentCli> =>
+  inTemporaryFolder(host, (temporary) => copyAdapter(folder, host, { temporary, check: () => undefined }))
+
+async function inTemporaryFolder<T>(host: AgentHost, work: (temporary: string) => Promise<T>): Promise<T> {
   const { adapters } = homeLayout(host.home)
   await mkdir(adapters, { recursive: true, mode: 0o700 })
   const temporary = join(adapters, `.new-${randomBytes(4).toString('hex')}`)
   try {
-    const folder = isAbsolute(source) ? source : await fromNpm(source, { into: join(temporary, 'npm'), host, signal })
-    const { manifest } = await checkedFolder(folder, { anyFolder: true })
-    const name = folderNameOf(manifest)
-    const copy = join(temporary, 'copy', name)
-    await copyFolder(folder, copy)
-    // Checked again in the copy: the files that it refers to must have been copied.
-    await checkedFolder(copy)
-    await refuseOther(join(adapters, name), manifest)
-    const added = await putInPlace(copy, join(adapters, name))
-    await removeOther(adapters, added)
-    return added
+    return await work(temporary)
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
+}
+
+interface Copying {
+  readonly temporary: string
+  readonly check: (manifest: AgentCliManifest) => void
+}
+
+async function copyAdapter(folder: string, host: AgentHost, { temporary, check }: Copying): Promise<LoadedAgentCli> {
+  const { adapters } = homeLayout(host.home)
+  const { manifest } = await checkedFolder(folder, { anyFolder: true })
+  const name = folderNameOf(manifest)
+  const copy = join(temporary, 'copy', name)
+  await copyFolder(folder, copy)
+  // Checked again in the copy: the files that it refers to must have been copied, and the folder may have changed since.
+  check((await checkedFolder(copy)).manifest)
+  await refuseOther(join(adapters, name), manifest)
+  const added = await putInPlace(copy, join(adapters, name))
+  await removeOther(adapters, added)
+  return added
+}
+
+/** Its author would decide where prompts and secrets of the owner are sent. */
+function refuseEndpoint(manifest: AgentCliManifest): void {
+  if (manifest.protocol !== 'acp' || manifest.endpoint === undefined) return
+  throw new AgentprotoError('manifest_invalid', 'An adapter from a folder or a package cannot have an endpoint', {
+    expected: 'an agent that is launched here',
+    given: manifest.endpoint.url,
+    hint: 'If you trust that address, add it yourself: agentproto adapters add <url>',
+  })
 }
 
 interface FromNpm {

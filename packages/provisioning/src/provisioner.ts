@@ -1,6 +1,7 @@
 import { AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { AdapterState, ProvisionEvent, ProvisionRequest } from '@agentproto/contracts/wire'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import { remoteAddress } from '@agentproto/manifest'
 import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { adapterState, checkOf } from './adapter-state.js'
 import { type AgentRecord, agentVariables, readRecord } from './agent-record.js'
@@ -69,6 +70,8 @@ class Provisioning {
   /** install → version_check, with one reinstall in between where the version does not fit. */
   async #provideInstalled(): Promise<void> {
     const { adapter, host } = this.#record
+    const address = remoteAddress(adapter.manifest)
+    if (address !== undefined) return this.#phase('install', 'skipped', `it runs elsewhere: ${address}`)
     this.#phase('install', 'started')
     const before = await findAgent(adapter.manifest, host)
     const kept = before !== undefined && !(this.#forces('install') && before.place !== 'host')

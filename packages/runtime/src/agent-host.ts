@@ -7,7 +7,7 @@ import { launchProvisioning } from '@agentproto/provisioning/launch'
 import { createSecrets } from '@agentproto/secrets'
 import type { Audit } from '@agentproto/server'
 import type { Observers } from './observe.js'
-import type { Settings } from './settings.js'
+import { privateEndpoints, type Settings } from './settings.js'
 import { version } from './version.js'
 
 export interface AgentParts extends Pick<Observers, 'redactor' | 'onProblem'> {
@@ -55,6 +55,8 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal, k
     sandbox: defined({ providers: sandboxProviders, whenUnavailable: sandbox, ownNames }),
     ...defined({ environment, homes, bin, limits, oauth, terminal, keeper }),
     url: () => address.url,
+    // Those of the options, and those of the file as it is then.
+    privateEndpoints: () => privateEndpoints(settings),
   }
 }
 

@@ -104,6 +104,11 @@ export interface GatewayOptions {
   readonly hooks?: GatewayHooks
   /** The fleet that it joins. Default: that of config.json, else none. */
   readonly cluster?: ClusterOptions
+  /**
+   * `host:port` of agents that run elsewhere and may be on this machine or in a private network, also without encryption. Those of
+   * config.json count too, as they are when such an agent is connected to.
+   */
+  readonly endpoints?: { readonly private?: readonly string[] }
   /** The registry of ACP agents, by its address: https, or http on loopback. Default: the public one. */
   readonly registry?: { readonly url?: string }
   /** What the owner is notified of, and how. Default: nothing. */

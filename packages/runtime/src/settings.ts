@@ -43,8 +43,20 @@ export const layoutOf = ({ home, env = process.env }: Pick<GatewayOptions, 'home
 /** Without such a file, its parser is not loaded. */
 async function withConfig(options: GatewayOptions, path: string): Promise<GatewayOptions> {
   if (!existsSync(path)) return options
-  const { sessions, limits, executables, log, checkpoints, notify, registry, keeper, cluster, ...config } =
-    await readConfig(path)
+  // Those of the file are read when they are needed: see `privateEndpoints`.
+  const {
+    sessions,
+    limits,
+    executables,
+    log,
+    checkpoints,
+    notify,
+    registry,
+    keeper,
+    cluster,
+    endpoints: _,
+    ...config
+  } = await readConfig(path)
   return {
     ...config,
     ...options,
@@ -58,6 +70,15 @@ async function withConfig(options: GatewayOptions, path: string): Promise<Gatewa
     cluster: clusterOver(cluster, options.cluster),
     keeper: { ...keeperOptions(keeper), ...keeperOptions(options.keeper) },
   }
+}
+
+/**
+ * The private endpoints that the owner consents to now: what was consented to, and what was taken back, counts without a restart.
+ * @throws `invalid_request` when the file is not valid
+ */
+export async function privateEndpoints({ endpoints, inMemory, layout }: Settings): Promise<readonly string[]> {
+  const config = !inMemory && existsSync(layout.config) ? await readConfig(layout.config) : {}
+  return [...(endpoints?.private ?? []), ...(config.endpoints?.private ?? [])]
 }
 
 /** @throws `invalid_request` with the first problem in its message and all in `problems`: no setting is used then */

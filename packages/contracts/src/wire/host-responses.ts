@@ -3,6 +3,7 @@ import type { AdapterSessionPolicy } from '../agent/adapter-catalog.js'
 import { PROTOCOLS } from '../agent/protocol-arm.js'
 import { SCOPES } from '../principal.js'
 import type { Budget } from '../usage.js'
+import { agentEndpoint } from './agent-endpoint.js'
 import { observedAgent } from './agent-observation.js'
 import { count, time } from './session-responses.js'
 import { of, type ValueOf } from './value-of.js'
@@ -108,6 +109,8 @@ export const adapter = z.object({
   registry: registryOrigin.optional(),
   /** What was measured when it was added from a registry; absent for any other. */
   observed: observedAgent.optional(),
+  /** Absent for an agent that is launched here. */
+  endpoint: agentEndpoint.optional(),
   /** Ids of its modes. */
   modes: z.array(z.string()),
   /** What its modes do, by id; modes whose manifest does not say it are absent. */

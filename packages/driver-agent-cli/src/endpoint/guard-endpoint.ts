@@ -85,7 +85,8 @@ function lookupOf(host: string, addresses: readonly string[]): LookupFunction {
 
 const FAMILIES: ReadonlySet<unknown> = new Set([4, 6])
 
-const CONSENT = 'As the owner, consent to it in config.json: endpoints.private'
+const CONSENT =
+  'As the owner, consent to it: agentproto adapters add <url> --as <slug> --allow-private, or endpoints.private in config.json'
 const ENCRYPT = 'Use wss://, or an address in a private network'
 const UNUSABLE = 'Use another address'
 

@@ -54,7 +54,7 @@ export async function observeAgent({ adapter, host, limits, signal }: ObserveAge
       await confined.release()
     }
   })
-  // Also when it was cancelled while the last of it was ended and removed: nobody waits for its result any more.
+  // Also when it was cancelled while the last of it was ended and removed: its result is not waited for any more.
   if (signal.aborted) throw cancelled()
   return observation
 }

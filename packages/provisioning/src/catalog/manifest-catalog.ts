@@ -9,6 +9,7 @@ import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { catalogPath, readCatalogue } from '@agentproto/adapters'
 import { ADAPTER_SLUG } from '../adapter-slug.js'
 import { adapterOrigin } from './adapter-origin.js'
+import { endpointProblem, endpointSummary } from './endpoint-place.js'
 
 export interface CatalogFolder {
   readonly path: string
@@ -151,11 +152,19 @@ export class ManifestCatalog implements AdapterCatalog {
     ])
     const { sandboxProviders = [] } = this.#options
     const result = await readAgentCli(join(directory, 'AGENT-CLI.md'), { sandboxProviders })
-    if (result.ok) return { ...result, source }
-    const why = `The adapter ${name} is left out:\n${result.problems.map(formatProblem).join('\n')}`
+    if (!result.ok)
+      return this.#leaveOut(
+        directory,
+        `The adapter ${name} is left out:\n${result.problems.map(formatProblem).join('\n')}`,
+      )
+    const problem = await endpointProblem(result.manifest, { directory, source })
+    if (problem !== undefined) return this.#leaveOut(directory, `The adapter ${name} is left out: ${problem}.`)
+    return { ...result, source }
+  }
+
+  #leaveOut(directory: string, why: string): undefined {
     this.#leftOut.set(directory, why)
     this.#options.onProblem(why)
-    return undefined
   }
 
   async #summary({ manifest, source }: LoadedAdapter): Promise<AdapterSummary> {
@@ -172,6 +181,7 @@ export class ManifestCatalog implements AdapterCatalog {
       ...(installed ? {} : { installHint: `agentproto adapters install ${manifest.id}` }),
       ...(unverified.length === 0 ? {} : { unverified }),
       ...(await adapterOrigin(manifest)),
+      ...defined({ endpoint: endpointSummary(manifest) }),
       ...offersOf(manifest),
       session: sessionPolicy(manifest),
     }

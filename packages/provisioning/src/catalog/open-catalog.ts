@@ -1,6 +1,7 @@
 import { catalogPath } from '@agentproto/adapters'
 import type { WorkspaceService } from '@agentproto/contracts'
 import { type AgentHost, locateAgent } from '@agentproto/driver-agent-cli'
+import { remoteAddress } from '@agentproto/manifest'
 import { type CatalogFolder, ManifestCatalog } from './manifest-catalog.js'
 import { type TrustedWorkspaces, workspaceAdapters } from './workspace-adapters.js'
 
@@ -23,7 +24,9 @@ export function openCatalog(options: CatalogOptions): ManifestCatalog {
   const folders = foldersOf(options)
   return new ManifestCatalog({
     folders: async () => [...(await workspaceAdapters(workspaces, trust)), ...folders],
-    isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
+    // An agent that runs elsewhere is installed there.
+    isInstalled: async (manifest) =>
+      remoteAddress(manifest) !== undefined || (await locateAgent(manifest, host)) !== undefined,
     onProblem,
     sandboxProviders: Object.keys(host.sandbox?.providers ?? {}),
   })

@@ -3,6 +3,7 @@ import type { AdapterState, DoctorCheck } from '@agentproto/contracts/wire'
 import { commandFor, findExecutable } from '@agentproto/subprocess'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
+import { remoteAddress } from '@agentproto/manifest'
 import { findAgent, launchHints, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { adapterState } from '../adapter-state.js'
 import { type AgentRecord, agentVariables, readRecord } from '../agent-record.js'
@@ -14,6 +15,7 @@ import { changeWhenFree } from '../ledger.js'
 import type { CommandContext } from '../manifest-command.js'
 import { runTool } from '../run-tool.js'
 import type { RunningExamination } from './examination.js'
+import { remoteChecks } from './remote-checks.js'
 
 /**
  * What can be found out without starting a session.
@@ -23,14 +25,23 @@ export async function staticChecks(examination: RunningExamination): Promise<boo
   const { adapter, host, report } = examination
   const { manifest } = adapter
   report(manifestCheck(examination))
-  const found = await findAgent(manifest, host)
-  const checks = found === undefined ? [notInstalled(examination)] : await installedChecks(found, examination)
+  const isRemote = remoteAddress(manifest) !== undefined
+  const found = isRemote ? undefined : await findAgent(manifest, host)
+  const checks = found || isRemote ? await startableChecks(found, examination) : [notInstalled(examination)]
   for (const check of checks) report(check)
   return checks.every(({ verdict, id }) => verdict !== 'fail' || !NEEDED.has(id))
 }
 
 /** A failure of these makes a start impossible; the others do not. */
-const NEEDED: ReadonlySet<string> = new Set(['install', 'setup', 'auth'])
+const NEEDED: ReadonlySet<string> = new Set([
+  'install',
+  'setup',
+  'auth',
+  'endpoint.secrets',
+  'endpoint.address',
+  'endpoint.tls',
+  'endpoint.handshake',
+])
 
 function manifestCheck({ adapter: { manifest } }: RunningExamination): DoctorCheck {
   const base = { id: 'manifest', title: 'Manifest' }
@@ -54,22 +65,36 @@ const PLACES: Readonly<Record<LocatedAgent['place'], string>> = {
   path: 'on PATH',
 }
 
-async function installedChecks(found: LocatedAgent, examination: RunningExamination): Promise<readonly DoctorCheck[]> {
+/** @param found absent for an agent that runs elsewhere */
+async function startableChecks(
+  found: LocatedAgent | undefined,
+  examination: RunningExamination,
+): Promise<readonly DoctorCheck[]> {
   const { adapter, host, request, signal } = examination
   const record = await readRecord(adapter, host)
   const { variables } = await agentVariables(record)
   const commandContext = { ...record, signal, variables }
   const state = await adapterState(record)
   return [
-    { id: 'install', title: 'Installed', verdict: 'ok', detail: `${found.file}, ${PLACES[found.place]}` },
-    await versionCheck(found, commandContext),
-    await nodeCheck(found, examination),
-    ...(await pythonChecks(found, examination)),
+    ...(found === undefined
+      ? await remoteChecks(examination, state)
+      : await programChecks(found, examination, commandContext)),
     ...secretChecks(state),
     setupCheck(state),
     await authCheck(commandContext, request.live === true),
   ]
 }
+
+const programChecks = async (
+  found: LocatedAgent,
+  examination: RunningExamination,
+  commandContext: CommandContext,
+): Promise<readonly DoctorCheck[]> => [
+  { id: 'install', title: 'Installed', verdict: 'ok', detail: `${found.file}, ${PLACES[found.place]}` },
+  await versionCheck(found, commandContext),
+  await nodeCheck(found, examination),
+  ...(await pythonChecks(found, examination)),
+]
 
 async function versionCheck(found: LocatedAgent, commandContext: CommandContext): Promise<DoctorCheck> {
   const { range } = commandContext.adapter.manifest.versionCheck

@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { AdapterService, AddedAgent } from '@agentproto/contracts/wire'
+import { Option } from 'commander'
 import type { CommandResult, Define } from '../../cli-command.js'
+import { addOptionValue } from '../../command-definition.js'
 import { type AgentSource, agentSource } from '../../adapters/agent-source.js'
+import { addEndpoint, type EndpointOptions, isEndpoint } from '../../adapters/add-endpoint.js'
 import { followAdding } from '../../adapters/add-agent.js'
 import { addedNote } from '../../adapters/added-note.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
@@ -11,18 +14,27 @@ import { addTrustOptions, type TrustOptions } from '../../adapters/trust-options
 import type { CliContext } from '../../cli-context.js'
 import { interruptible } from '../../signals.js'
 
-interface AddOptions extends TrustOptions {
+interface AddOptions extends TrustOptions, EndpointOptions {
   readonly from?: string
-  readonly as?: string
 }
 
 export const define: Define = (command) => {
   command
     .description('add an agent of the registry, or an adapter of your own, and print its slug')
-    .argument('[source]', 'acp:<id> or acp:<id>@<version>; a folder or an npm package with an AGENT-CLI.md')
+    .argument(
+      '[source]',
+      'acp:<id> or acp:<id>@<version>; a folder or an npm package with an AGENT-CLI.md; wss://… of an agent that runs elsewhere',
+    )
     .option('--from <file>', 'a registry document or one entry, to use in place of the registry')
     .option('--as <slug>', 'slug of the adapter (default: the id)')
   addTrustOptions(command)
+    .addOption(
+      new Option(
+        '--secret-header <header=slug>',
+        'of wss://…: a header with the secret of that slug; repeatable',
+      ).argParser(addOptionValue),
+    )
+    .option('--allow-private', 'of wss://… or ws://…: it may be on this machine or in a private network')
     .json()
     .examples(
       'adapters add acp:auggie',
@@ -30,6 +42,7 @@ export const define: Define = (command) => {
       'adapters add --from ./agent.json',
       'adapters add ./my-agent',
       'adapters add @acme/our-agent',
+      'adapters add wss://build.example.com/acp/codex --as build --secret-header authorization=build-server',
     )
     .run(add)
 }
@@ -39,6 +52,8 @@ async function add(
   ...[source, options]: [string | undefined, AddOptions]
 ): Promise<CommandResult | number> {
   const { from } = options
+  if (source !== undefined && isEndpoint(source))
+    return interruptible(async (signal) => resultOf(context, await addEndpoint(context, source, { options, signal })))
   const agent = source === undefined ? undefined : agentSource(source)
   if (from === undefined && agent === undefined) return addOwn(context, source)
   if (source !== undefined && agent === undefined)

@@ -27,9 +27,14 @@ function details(summary: AdapterSummary, state: AdapterState, paint: Paint): st
     ['version', `${summary.version} of the manifest, ${summary.source}`],
     ...fromRegistry(summary),
     ['protocol', summary.protocol],
+    ...reachedAt(summary),
     ...choiceRows(summary),
-    ['installed', installation(state, paint)],
-    ['needs', `a version in ${state.versionRange}`],
+    ...(summary.endpoint === undefined
+      ? [
+          ['installed', installation(state, paint)],
+          ['needs', `a version in ${state.versionRange}`],
+        ]
+      : []),
     ...state.setup.map(({ id, state: step, kind }) => [
       'setup',
       `${id} (${kind}): ${step === 'pending' ? paint.yellow(step) : step}`,
@@ -53,6 +58,12 @@ function fromRegistry({ registry }: AdapterSummary): readonly (readonly string[]
   if (registry === undefined) return []
   const { source, id, name, version, addedAt } = registry
   return [['from', oneLine(`${source}: ${id} ${version} (${name}), added on ${addedAt.slice(0, 10)}`)]]
+}
+
+function reachedAt({ endpoint }: AdapterSummary): readonly (readonly string[])[] {
+  if (endpoint === undefined) return []
+  const { url, headers } = endpoint
+  return [['runs at', oneLine(url)], ...(headers.length === 0 ? [] : [['headers', oneLine(headers.join(', '))]])]
 }
 
 function installation({ installed, executable = '', version, versionOk, method }: AdapterState, paint: Paint): string {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ManualClock } from '../../../session-registry/test/fixtures/manual-clock.ts'
 import { open, textOf } from './connecting-remote.ts'
 
 const yes = { outcome: 'selected', optionId: 'yes' } as const
@@ -66,4 +67,43 @@ test('a turn that was being cancelled when the connection was lost is cancelled 
   await agent.drop()
   await sent
   expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
+})
+
+test('a permission that was answered elsewhere while the connection was lost is taken back soon', async () => {
+  const clock = new ManualClock()
+  const { session, sink, agent } = await open({ numbered: true, clock })
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 1)
+  agent.asksAgain = false
+  await agent.drop()
+  await sink.until(() => sink.ofType('notice').length === 1)
+  await clock.advance(250)
+  await sink.until(() => sink.ofType('notice').length === 2)
+  await clock.advance(4_000)
+  expect(sink.asked[0]?.signal.aborted).toBe(false)
+  await clock.advance(1_000)
+  expect(sink.asked[0]?.signal.aborted).toBe(true)
+  await session.cancel()
+  await sent
+})
+
+test('a second loss does not take back what is still waited for', async () => {
+  const clock = new ManualClock()
+  const { session, sink, agent } = await open({ numbered: true, clock })
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 1)
+  for (const losses of [1, 2]) {
+    await agent.drop()
+    await sink.until(() => sink.ofType('notice').length === losses * 2 - 1)
+    if (losses === 2) agent.refuses = 503
+    await clock.advance(500)
+    agent.refuses = undefined
+    if (losses === 1) await sink.until(() => sink.ofType('notice').length === 2)
+  }
+  await clock.advance(4_600)
+  await sink.until(() => sink.ofType('notice').length === 4)
+  expect(sink.asked).toHaveLength(1)
+  expect(sink.asked[0]?.signal.aborted).toBe(false)
+  await session.cancel()
+  await sent
 })

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { RecordingSink } from '@agentproto/arm-testing'
 import { AgentprotoError } from '@agentproto/contracts'
 import { expect, onTestFinished, test } from 'vitest'
 import { ManualClock } from '../../../session-registry/test/fixtures/manual-clock.ts'
-import { connect, open, textOf } from './connecting-remote.ts'
+import { connect, open, opening, textOf } from './connecting-remote.ts'
 import { startRemoteAgent } from './fixtures/remote-agent.ts'
 
 const TOKEN = 'the-secret-value'
@@ -174,13 +175,27 @@ test('a session that the agent does not open again ends the agent', async () => 
   const { session, sink, agent, connection } = await open({ numbered: true })
   const sent = session.send([{ type: 'text', text: 'hang' }])
   await sink.until(() => sink.text === 'working')
-  agent.refusesLoads = true
+  agent.forgotten.add('s1')
   await agent.drop()
   await sent
   expect(await connection.ended).toMatchObject({
     cause: 'transport',
     message: expect.stringContaining('there is no such session') as unknown,
   })
+})
+
+test('a session that the agent does not open again ends alone where the connection has others', async () => {
+  const { say, agent, connection } = await open({ numbered: true })
+  const other = new RecordingSink()
+  const second = await connection.openSession(opening, other)
+  agent.forgotten.add('s2')
+  expect(textOf(await say('drop-running'))).toBe('one two three')
+  await second.send([{ type: 'text', text: 'echo' }])
+  expect(other.signals.slice(-2)).toMatchObject([
+    { type: 'error', message: expect.stringContaining('there is no such session') as unknown },
+    { type: 'turn-end', reason: 'error' },
+  ])
+  expect(textOf(await say('echo next'))).toBe('echo next')
 })
 
 test('an agent that is not reachable within the limit has ended; attempts come ever more rarely', async () => {

@@ -66,8 +66,9 @@ function settle(client: RejoiningClient, remote: RemoteSession, { updates, state
   for (const update of updates) session.update({ update })
   if (state.how === 'continues') {
     if (turn.cancelling) session.cancelAgent()
+    const { awaited } = catchUp.asks
     client.clock.after(ASK_AGAIN_MS, () => {
-      for (const ask of catchUp.asks.settle()) conversation.withdraw(ask)
+      for (const ask of catchUp.asks.settle(awaited)) conversation.withdraw(ask)
     })
     return
   }

@@ -125,7 +125,7 @@ class RemoteConnection implements ArmConnection {
     let line: Line | undefined
     const events: SocketEvents = {
       onMessage: (message) => this.#take(message),
-      onBinary: (bytes) => void this.#client.notify(binary(bytes)),
+      onBinary: (bytes) => this.#holdUp(this.#client.notify(binary(bytes))),
       onAlive: () => line?.heartbeat.alive(),
       onEnd: (end) => this.#lost(line, end),
     }
@@ -144,12 +144,13 @@ class RemoteConnection implements ArmConnection {
     this.#isFlushing = true
     setImmediate(() => {
       this.#isFlushing = false
-      const taken = this.#client.flush()
-      if (taken) this.#holdUp(taken)
+      this.#holdUp(this.#client.flush())
     })
   }
 
-  #holdUp(taken: Promise<void>): void {
+  /** Nothing is read until the host has taken what was. */
+  #holdUp(taken: void | Promise<void>): void {
+    if (!taken) return
     this.#pressure++
     this.#line?.socket.pause()
     void taken.finally(() => {

@@ -77,14 +77,22 @@ export class RepeatedAsks {
     for (const ask of this.#asks) ask.id = undefined
   }
 
-  /** Returns those that the agent has not asked again: they were answered elsewhere. */
-  settle(): readonly Ask[] {
-    const left = [...(this.#earlier ?? [])].filter(({ isOpen }) => isOpen)
-    this.#earlier = undefined
-    return left
+  /** What may be asked again by the connection that there is now. */
+  get awaited(): ReadonlySet<Ask> | undefined {
+    return this.#earlier
   }
 
-  /** The turn has ended. */
+  /**
+   * Returns those that the agent has not asked again: they were answered elsewhere.
+   * @param awaited of the connection that they were waited for by; nothing is settled for one that was lost since
+   */
+  settle(awaited: ReadonlySet<Ask> | undefined): readonly Ask[] {
+    if (awaited === undefined || awaited !== this.#earlier) return []
+    this.#earlier = undefined
+    return [...awaited].filter(({ isOpen }) => isOpen)
+  }
+
+  /** A turn begins. */
   clear(): void {
     this.#asks = []
     this.#earlier = undefined

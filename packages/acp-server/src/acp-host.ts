@@ -109,6 +109,8 @@ export interface ServeOptions {
   readonly info: { readonly name: string; readonly version: string }
   /** Default: those of a client of this user, on a pipe. */
   readonly bounds?: ClientBounds
+  /** Receives every error that is not one of ours; the client does not get what it says then. Must not throw. */
+  readonly onError?: (error: unknown) => void
   /** Called with problems that cannot be reported to the client. Must not throw. */
   readonly onProblem?: (problem: string) => void
 }

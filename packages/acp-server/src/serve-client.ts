@@ -1,4 +1,5 @@
-import { agent } from '@agentclientprotocol/sdk'
+import { agent, RequestError } from '@agentclientprotocol/sdk'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import * as z from 'zod'
 import { type AcpServer, OWN_CLIENT_BOUNDS, type ServeOptions } from './acp-host.js'
 import type { ClientMessages } from './client-messages.js'
@@ -18,6 +19,7 @@ export function serveClient(options: ServeOptions, messages: ClientMessages): Ac
 }
 
 function appOf(options: ServeOptions, served: ServedClient): ReturnType<typeof agent> {
+  const mapped = errorsMapped(options)
   return (
     agent({ name: options.info.name })
       .onRequest('initialize', async ({ params }) => {
@@ -47,10 +49,19 @@ function appOf(options: ServeOptions, served: ServedClient): ReturnType<typeof a
 }
 
 /** Maps errors to JSON-RPC errors. */
-async function mapped<T>(work: Promise<T>, { sessionId }: { readonly sessionId?: string } = {}): Promise<T> {
-  try {
-    return await work
-  } catch (thrown) {
-    throw rpcErrorOf(thrown, sessionId)
+function errorsMapped({ onError }: ServeOptions) {
+  return async function mapped<T>(work: Promise<T>, { sessionId }: { readonly sessionId?: string } = {}): Promise<T> {
+    try {
+      return await work
+    } catch (thrown) {
+      if (onError === undefined || isAgentprotoError(thrown) || thrown instanceof RequestError)
+        throw rpcErrorOf(thrown, sessionId)
+      onError(thrown)
+      throw rpcErrorOf(FAILED)
+    }
   }
 }
+
+const FAILED = new AgentprotoError('internal', 'The gateway failed to answer the request', {
+  hint: 'See the log of the gateway',
+})

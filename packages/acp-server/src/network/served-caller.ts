@@ -27,6 +27,7 @@ export function servedCaller(
     agent: async () => reportedCapabilities(sessions, await agentOf(deps, caller)),
     mayAnswer: (sessionId) => access.mayAnswer(sessionId),
     info: { name: 'agentproto', version: deps.version },
+    ...defined({ onError: deps.onError }),
     bounds: { openSessions: sessionStreams, openRequests, idChars },
     onProblem(problem) {
       problems++

@@ -1,12 +1,10 @@
 import type { Stream } from '@agentclientprotocol/sdk'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { httpStream, networkClient, socketStream, socketUrl, testEndpoint } from './network-client.ts'
 import type { TestEndpoint } from './network-client.ts'
+import { greeted, request, until } from './wire.ts'
 
 // ACP over the network, spoken to by the SDK's own clients.
-
-const until = (condition: () => unknown): Promise<void> =>
-  vi.waitFor(() => expect(condition()).toBeTruthy(), { timeout: 10_000 })
 
 const WIRES: readonly (readonly [string, (under: TestEndpoint) => Promise<Stream>])[] = [
   ['HTTP', async (under) => httpStream(under)],
@@ -58,3 +56,17 @@ test.each(WIRES)(
     expect(printed).toEqual([])
   },
 )
+
+test('the updates of the next turn, read together with the end of this one, do not overtake the answer to its prompt', async () => {
+  const under = testEndpoint()
+  const { messages, say } = await greeted(await socketUrl(under))
+  const session = under.sessions.add('s1')
+  say(request(1, 'session/resume', { sessionId: 's1', cwd: '/', mcpServers: [] }))
+  await until(() => messages.some(({ id }) => id === 1))
+  say(request(2, 'session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text: 'mine' }] }))
+  await until(() => session.turn === 1)
+  session.ends('end_turn')
+  session.begins([{ type: 'text', text: 'of another client' }])
+  await until(() => messages.length === 4)
+  expect(messages.slice(2)).toMatchObject([{ id: 2 }, { method: 'session/update' }])
+})

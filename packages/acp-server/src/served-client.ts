@@ -66,7 +66,7 @@ export class ServedClient implements ClientLink {
     return this.#options.mayAnswer?.(sessionId) ?? true
   }
 
-  /** @throws an error for the client that is initialized already: what it was told of its capabilities would not hold any more */
+  /** @throws an error if the client is initialized already: its sessions were opened for the capabilities that it had */
   initialized(capabilities: ClientCapabilities): void {
     if (this.#isInitialized) throw RequestError.invalidRequest(undefined, 'The connection is initialized already')
     this.#isInitialized = true

@@ -17,6 +17,8 @@ export interface Editor extends Omit<AcpUser, 'leave'> {
   leave(): Promise<{ readonly code: number | null; readonly stderr: string }>
   /** SIGKILL. */
   crash(): Promise<void>
+  /** Sends a signal, and waits for the end of the process. */
+  signal(name: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
 interface Options {
@@ -55,6 +57,11 @@ export async function startEditor(
     async crash() {
       child.kill('SIGKILL')
       await closed
+    },
+    async signal(name) {
+      child.kill(name)
+      const [code, signal] = (await closed) as [number | null, NodeJS.Signals | null]
+      return { code, signal }
     },
   }
 }

@@ -236,9 +236,9 @@ test('what each package exports', () => {
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
       addressReach createSandboxes
     @agentproto/secrets
-      DeclaredSecret Keyring KeyringOptions OauthValue REDACTABLE_CHARS_MIN Redactor ResolvedSecret
-      SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets isSecretSlug openKeyring
-      parseSecretValue
+      DeclaredSecret GatewayTokens Keyring KeyringOptions OauthValue REDACTABLE_CHARS_MIN Redactor
+      ResolvedSecret SecretValue Secrets SecretsOptions SetOptions StoredGateway createGatewayTokens
+      createRedactor createSecrets isSecretSlug openKeyring parseSecretValue
     @agentproto/server
       Access Audit DEFAULT_PORT GatewayHooks GatewayLog GatewayRuns HomeLock HomeRecord HomeUpgrade
       HomeWriter Hook HookContext HookDenial Hooks HostNames HostOf ListenOptions Listeners LogLevel
@@ -399,8 +399,12 @@ test('the commands of agentproto', async () => {
     agentproto secrets set [--store <store>] [--oauth] [--json]
     agentproto secrets list [--json]
     agentproto secrets rm [--json]
-    agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--login] [--no-start]
+    agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--remote <url>] [--allow-insecure] [--token [token]] [--login] [--no-start]
     agentproto mcp [--no-start]
+    agentproto remote
+    agentproto remote login [--store <store>] [--allow-insecure] [--json]
+    agentproto remote list [--json]
+    agentproto remote logout [--json]
     agentproto token [--no-start]
     agentproto token create [--name <name>] [--scope <scope>] [--workspace <slug...>] [--json] [--no-start]
     agentproto token list [--json] [--no-start]

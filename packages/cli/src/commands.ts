@@ -22,6 +22,7 @@ const COMMANDS: CommandFiles = {
   secrets: () => import('./commands/secrets.js'),
   acp: () => import('./commands/acp.js'),
   mcp: () => import('./commands/mcp.js'),
+  remote: () => import('./commands/remote.js'),
   token: () => import('./commands/token.js'),
   config: () => import('./commands/config.js'),
   notify: () => import('./commands/notify.js'),

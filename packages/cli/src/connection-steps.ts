@@ -9,11 +9,19 @@ import { homeOf, readDaemon } from './daemon/daemon-record.js'
  * gateway does not know which variables the command has read.
  */
 export async function withConnectionStep({ env }: Pick<CliContext, 'env'>, thrown: unknown): Promise<unknown> {
-  if (!isAgentprotoError(thrown)) return thrown
+  if (!isAgentprotoError(thrown) || EXPLAINED.has(thrown)) return thrown
   if (thrown.code === 'daemon_not_running') return notAnswering(env, thrown)
   // A file of the home that cannot be read has a cause, and a step of its own.
   if (thrown.code === 'unauthorized' && thrown.cause === undefined) return refused(env, thrown)
   return thrown
+}
+
+const EXPLAINED = new WeakSet<AgentprotoError>()
+
+/** Marks an error that already names the step that works. @returns it */
+export function explained(error: AgentprotoError): AgentprotoError {
+  EXPLAINED.add(error)
+  return error
 }
 
 type Environment = CliContext['env']

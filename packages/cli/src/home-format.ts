@@ -3,7 +3,7 @@ import { homeOf } from './daemon/daemon-record.js'
 import { gatewayUrl } from './daemon/gateway-url.js'
 
 /** Commands that work on files of the home themselves, with or without a gateway. */
-const ON_FILES: ReadonlySet<string> = new Set(['adapters', 'config', 'secrets', 'workspace'])
+const ON_FILES: ReadonlySet<string> = new Set(['adapters', 'config', 'remote', 'secrets', 'workspace'])
 /** Commands for any home, and for none: they show what is wrong with it, or do not read it. */
 const FOR_ANY_HOME: ReadonlySet<string> = new Set([
   'complete',

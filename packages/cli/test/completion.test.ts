@@ -24,6 +24,8 @@ test.each([
   [['sessions', 'start', 'demo', '--workspace', ''], [], 'workspace'],
   [['workspace', 'use', ''], [], 'workspace'],
   [['config', 'set', 'sess'], [], 'key'],
+  [['acp', '--remote', ''], [], 'gateway'],
+  [['remote', 'logout', ''], [], 'gateway'],
   [['completion', ''], ['bash', 'fish', 'zsh'], undefined],
   [['sessions', 'show', 'try', ''], [], undefined],
 ] as const)('%j is completed', (words, expected, names) => {

@@ -42,6 +42,11 @@ export interface ClientOptions {
   readonly fetch?: Fetch
   /** How long, in ms, a follower tries to reconnect. Default 60 000. */
   readonly reconnectMs?: number
+  /**
+   * How long, in ms, a call waits for a gateway that has answered before and is gone. Only a call that was not sent, or that may be
+   * sent twice, is made again; so is an answer to a request. Default 0: it fails at once.
+   */
+  readonly callRetryMs?: number
   /** A stream that is silent for this long, in ms, counts as broken; the gateway sends a comment every 25 s. Default 70 000. */
   readonly idleMs?: number
   readonly clock?: Clock
@@ -59,6 +64,7 @@ export function clientSettings(options: ClientOptions) {
     // Called as a bare function: browsers refuse a `fetch` whose `this` is not the window.
     fetch: options.fetch ?? ((url: string, init: FetchInit): Promise<FetchResponse> => fetch(url, init)),
     reconnectMs: options.reconnectMs ?? 60_000,
+    callRetryMs: options.callRetryMs ?? 0,
     idleMs: options.idleMs ?? 70_000,
     clock: options.clock ?? waitingClock,
     trace: options.trace,

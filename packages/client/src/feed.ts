@@ -26,8 +26,8 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 
 /**
- * Returns the items of a feed, and resumes after the last id if the connection drops. A failed first connection throws at once; later
- * ones are retried for `reconnectMs`.
+ * Returns the items of a feed, and resumes after the last id if the connection drops. A failed first connection throws at once, unless
+ * calls wait for the gateway too; later ones are retried for `reconnectMs`.
  * @throws `cancelled` when the signal aborts, `daemon_not_running`, and the errors of the gateway
  */
 export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGenerator<T> {
@@ -114,7 +114,7 @@ class Outage {
     const { reconnectMs, clock } = this.#transport.settings
     this.#since ??= clock.now()
     const awayMs = clock.now() - this.#since
-    const isHopeless = thrown !== undefined && !this.#connectedOnce
+    const isHopeless = thrown !== undefined && !this.#connectedOnce && !this.#transport.isWaiting
     if (isHopeless || awayMs >= reconnectMs) throw isAgentprotoError(thrown) ? thrown : unreachable(url, thrown)
     const cause = thrown === undefined ? {} : { cause: thrown }
     this.#onState?.({ state: 'reconnecting', url, attempt: this.#attempt, awayMs, ...cause })

@@ -14,13 +14,15 @@ export interface Call {
   readonly body?: unknown
   /** A body that is text already, one JSON document a line. */
   readonly text?: string
+  /** Whether it may be sent twice, besides what only reads and what has an idempotency key. */
+  readonly repeat?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   /** The trace that the call is part of; default: the client's. */
   readonly trace?: TraceContext | undefined
 }
 
 /** What a call of an operation sends. */
-export type Asked<R extends Route> = Pick<Call, 'text' | 'signal' | 'trace'> & {
+export type Asked<R extends Route> = Pick<Call, 'text' | 'repeat' | 'signal' | 'trace'> & {
   readonly query?: Sent<QueryOf<R>>
   readonly body?: Sent<BodyOf<R>>
 } & (keyof ParamsOf<R> extends never

@@ -68,14 +68,16 @@ export function sessionsClient(transport: Transport) {
     resume: (id: string, body: ResumeRequest = {}, { trace }: CallOptions = {}) =>
       call('POST /sessions/:id/resume', { params: { id }, body, trace }),
     /** Sets mode, model and options. @throws `session_ended`, `not_supported`, `mode_unknown`, `option_invalid` */
-    configure: (id: string, body: ConfigRequest) => call('POST /sessions/:id/config', { params: { id }, body }),
+    configure: (id: string, body: ConfigRequest) =>
+      call('POST /sessions/:id/config', { params: { id }, body, repeat: true }),
     /** Gives a session another title or label; null removes it. @throws `label_in_use` */
     rename: (id: string, body: RenameRequest) => call('PATCH /sessions/:id', { params: { id }, body }),
     /** A new session whose agent knows the conversation so far. @throws `not_supported`, `turn_in_progress` */
     fork: (id: string, body: ForkRequest = {}) => call('POST /sessions/:id/fork', { params: { id }, body }),
     /** Ends the running turn and drops queued ones, or only the given one. Idempotent; resolves when it has ended. */
     interrupt: (id: string, body: InterruptRequest = {}) =>
-      call('POST /sessions/:id/interrupt', { params: { id }, body }),
+      // Without a number, a second one could end the next turn.
+      call('POST /sessions/:id/interrupt', { params: { id }, body, repeat: body.turn !== undefined }),
     /** Resolves when the whole process tree of the agent is gone. @throws `termination_failed` */
     kill: (id: string, body: { readonly reason?: KillReason } = {}) =>
       call('POST /sessions/:id/kill', { params: { id }, body }),
@@ -127,9 +129,16 @@ export function sessionsClient(transport: Transport) {
      */
     allWaiting: (onUnanswered?: Parameters<typeof allWaiting>[1]): Promise<readonly SessionRequest[]> =>
       allWaiting((query) => sessions.waiting(query), onUnanswered),
-    /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
+    /**
+     * With `callRetryMs` it is sent again if the connection breaks; `request_resolved` may then mean that the first one arrived.
+     * @throws `request_not_found`, `request_resolved`, `invalid_request`
+     */
     answer: (id: string, requestId: string, body: AnswerRequest) =>
-      call('POST /sessions/:id/requests/:requestId', { params: { id, requestId }, body }),
+      call('POST /sessions/:id/requests/:requestId', {
+        params: { id, requestId },
+        body,
+        repeat: transport.settings.callRetryMs > 0,
+      }),
   }
   return sessions
 }

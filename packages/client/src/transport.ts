@@ -9,21 +9,25 @@ import {
 } from '@agentproto/contracts'
 import type { JsonOf, Route } from '@agentproto/contracts/wire'
 import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
+import { CallRetries } from './call-retries.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
 import { type Asked, type Call, callOf } from './operation-call.js'
 import { untilAborted } from './until-aborted.js'
-
-/** Pauses before the second and third attempt of a repeatable call, in ms. */
-const RETRY_PAUSES = [50, 250]
 
 /** Calls one gateway with fetch; handles tokens, problem documents and broken connections. */
 export class Transport {
   readonly settings: ClientSettings
   #address: GatewayAddress
+  #hasAnswered = false
 
   constructor(settings: ClientSettings) {
     this.settings = settings
     this.#address = settings.address
+  }
+
+  /** Whether a call waits for the gateway when that is gone: one that has never answered may not be one. */
+  get isWaiting(): boolean {
+    return this.#hasAnswered && this.settings.callRetryMs > 0
   }
 
   /** The last known address of the gateway. */
@@ -80,6 +84,8 @@ export class Transport {
   }
 
   async #send(call: Call, accept: string): Promise<FetchResponse> {
+    const forMs = this.isWaiting ? this.settings.callRetryMs : 0
+    const retries = new CallRetries({ clock: this.settings.clock, forMs, isRepeatable: isRepeatable(call) })
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#withToken(call, accept)
@@ -87,12 +93,11 @@ export class Transport {
         if (call.signal?.aborted) throw cancelled(thrown)
         // An injected fetch may throw a more precise error.
         if (isAgentprotoError(thrown)) throw thrown
-        const refused = connectionFault(thrown) === 'refused'
+        const fault = connectionFault(thrown)
         // Nothing was sent, so any call may be repeated at the current address.
-        if (refused && attempt === 0 && (await this.relocate(call.signal)) !== undefined) continue
-        if (refused) throw unreachable(this.url, thrown)
-        const wait = isRepeatable(call) ? RETRY_PAUSES[attempt] : undefined
-        if (wait === undefined) throw lostError(call)(this.url, thrown)
+        if (fault === 'refused' && attempt === 0 && (await this.relocate(call.signal)) !== undefined) continue
+        const wait = retries.next(fault)
+        if (wait === undefined) throw (fault === 'refused' ? unreachable : lostError(call))(this.url, thrown)
         await pause(this.settings.clock, wait, call.signal)
       }
     }
@@ -114,7 +119,7 @@ export class Transport {
   #fetch(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
     const { url, token } = this.#address
     const { fetch, trace } = this.settings
-    const answer = fetch(`${url}${call.path}${queryOf(call)}`, {
+    const sent = fetch(`${url}${call.path}${queryOf(call)}`, {
       method: call.method ?? 'GET',
       headers: {
         accept,
@@ -124,6 +129,10 @@ export class Transport {
         ...(call.trace ?? trace),
       },
       ...defined({ body: call.text ?? JSON.stringify(call.body), signal: call.signal }),
+    })
+    const answer = sent.then((response) => {
+      this.#hasAnswered = true
+      return response
     })
     return untilAborted(answer, call.signal, discard)
   }
@@ -142,7 +151,7 @@ const isIdempotent = ({ method = 'GET' }: Call): boolean => method !== 'POST'
 const lostError = (call: Call) => (isIdempotent(call) ? unreachable : outcomeUnknown)
 
 /** Whether a repeated call has no further effect: the gateway recognises a start and a prompt by their key. */
-export const isRepeatable = (call: Call): boolean => isIdempotent(call) || hasKey(call.body)
+export const isRepeatable = (call: Call): boolean => isIdempotent(call) || call.repeat === true || hasKey(call.body)
 
 const hasKey = (body: unknown): boolean => asRecord(body)['idempotencyKey'] !== undefined
 

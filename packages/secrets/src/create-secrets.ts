@@ -64,17 +64,36 @@ export function createSecrets(options: SecretsOptions): Secrets {
   return new HomeSecrets(options)
 }
 
-class HomeSecrets implements Secrets {
+/** Where a kind of secret is stored. */
+export interface SecretStore {
+  /** Its file. */
+  readonly path: string
+  /** Of its names in the keyring, so that no kind reads another. */
+  readonly prefix: string
+  /** @throws `invalid_request` */
+  checkName(name: string): void
+}
+
+const ofAgents = (home: string): SecretStore => ({
+  path: homeLayout(home).secrets,
+  prefix: '',
+  checkName: checkSlug,
+})
+
+/** Secrets of one kind, by name. */
+export class HomeSecrets implements Secrets {
   readonly #options: SecretsOptions
+  readonly #store: SecretStore
   readonly #file: SecretsFile
   readonly #clock: Clock
   #keyring: Promise<Keyring | undefined> | undefined
 
-  constructor(options: SecretsOptions) {
+  constructor(options: SecretsOptions, store = ofAgents(options.home)) {
     this.#options = options
+    this.#store = store
     this.#clock = options.clock ?? systemClock
     const onWarning = (message: string): void => options.onWarning?.(message)
-    this.#file = new SecretsFile({ path: homeLayout(options.home).secrets, clock: this.#clock, onWarning })
+    this.#file = new SecretsFile({ path: store.path, clock: this.#clock, onWarning })
   }
 
   async list(declared: readonly DeclaredSecret[] = []): Promise<readonly SecretStatus[]> {
@@ -105,7 +124,7 @@ class HomeSecrets implements Secrets {
   }
 
   async set(slug: string, given: SecretValue, { place }: SetOptions = {}): Promise<SecretStatus> {
-    checkSlug(slug)
+    this.#store.checkName(slug)
     const value = parseSecretValue(given)
     this.#register(value)
     const entry: StoredSecret = {
@@ -125,7 +144,7 @@ class HomeSecrets implements Secrets {
       const removed = entryOf(secrets, slug)
       if (removed === undefined) throw notFound(slug, Object.keys(secrets))
       const { [slug]: _, ...rest } = secrets
-      if (removed.place === 'keyring') await (await this.#openKeyring())?.delete(slug)
+      if (removed.place === 'keyring') await (await this.#openKeyring())?.delete(this.#inKeyring(slug))
       return rest
     })
   }
@@ -135,7 +154,7 @@ class HomeSecrets implements Secrets {
   }
 
   async #readKeyring(slug: string): Promise<SecretValue | undefined> {
-    const payload = await (await this.#openKeyring())?.get(slug)
+    const payload = await (await this.#openKeyring())?.get(this.#inKeyring(slug))
     return payload === undefined ? undefined : parseSecretValue(parseJson(payload))
   }
 
@@ -150,16 +169,20 @@ class HomeSecrets implements Secrets {
       return false
     }
     try {
-      const payload = JSON.stringify(value)
-      await keyring.set(slug, payload)
+      const [name, payload] = [this.#inKeyring(slug), JSON.stringify(value)]
+      await keyring.set(name, payload)
       // A keychain truncates a value that is too long, without an error.
-      if ((await keyring.get(slug)) !== payload) throw truncated()
+      if ((await keyring.get(name)) !== payload) throw truncated()
       return true
     } catch (thrown) {
       if (wanted) throw thrown
       this.#options.onWarning?.('The keyring rejected the secret, so it is stored in a file that only you can read.')
       return false
     }
+  }
+
+  #inKeyring(slug: string): string {
+    return `${this.#store.prefix}${slug}`
   }
 
   #openKeyring(): Promise<Keyring | undefined> {

@@ -1,6 +1,8 @@
 // Secrets by slug, and their redaction. This file is the package's contract: every export is named here.
 export { createSecrets } from './create-secrets.js'
 export type { DeclaredSecret, ResolvedSecret, Secrets, SecretsOptions, SetOptions } from './create-secrets.js'
+export { createGatewayTokens } from './gateway-tokens.js'
+export type { GatewayTokens, StoredGateway } from './gateway-tokens.js'
 export { parseSecretValue } from './secret-value.js'
 export type { OauthValue, SecretValue } from './secret-value.js'
 export { isSecretSlug } from './secret-slug.js'

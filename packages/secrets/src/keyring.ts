@@ -94,7 +94,7 @@ const decoded = (text: string): string => Buffer.from(text.trim(), 'base64').toS
 const failed = (stderr: string): AgentprotoError =>
   new AgentprotoError('storage_failed', 'The keyring rejected the request', {
     given: stderr.trim(),
-    hint: 'Unlock the keyring, or store the secret in the file: agentproto secrets set <slug> --store file',
+    hint: 'Unlock the keyring, or store the secret in the file: --store file',
   })
 
 interface Ended {

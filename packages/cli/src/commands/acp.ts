@@ -1,13 +1,22 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AcpLogin, AcpOpened, AcpOpenRequest, AdapterNaming } from '@agentproto/acp-server'
+import type { AcpLogin, AcpOpened, AcpOpenRequest, AcpSessions, AdapterNaming } from '@agentproto/acp-server'
 import type { Client } from '@agentproto/client'
-import { type AgentCapabilities, defined } from '@agentproto/contracts'
+import {
+  type AgentCapabilities,
+  AgentprotoError,
+  defined,
+  type ErrorCode,
+  isAgentprotoError,
+} from '@agentproto/contracts'
+import { Option } from 'commander'
 import type { Define } from '../cli-command.js'
 import { raw, warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
 import { gatewayUrl } from '../daemon/gateway-url.js'
+import type { Remote } from '../remote/connect-remote.js'
+import { parseRemoteUrl } from '../remote/remote-url.js'
 import { findSession } from '../session-ref.js'
 import { version } from '../version.js'
 
@@ -15,10 +24,12 @@ const HELP = `
 Examples:
   $ agentproto acp --adapter opencode              as an editor runs it; see docs/ide.md
   $ agentproto acp --session try                   serve this session alone
+  $ agentproto acp --remote https://build.example.com --workspace shop      with the agents of another machine
 
 With acpx: acpx --agent "agentproto acp --adapter demo" exec "hello"
 
-stdout carries only the protocol. The sessions that a client starts keep running when it disconnects.`
+stdout carries only the protocol. The sessions that a client starts keep running when it disconnects. The token for another
+machine is AGENTPROTO_TOKEN, or what agentproto remote login has stored; it is never an argument.`
 
 interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
   readonly login?: boolean
@@ -26,6 +37,9 @@ interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
   readonly session?: string
   readonly workspace?: string
   readonly label?: string
+  readonly remote?: string
+  readonly allowInsecure?: boolean
+  readonly token?: string | true
 }
 
 export const define: Define = (command) =>
@@ -38,9 +52,36 @@ export const define: Define = (command) =>
     .option('--mode <id>', "one of the adapter's modes")
     .addOption(agentOption())
     .addOption(permissionsOption())
+    .option('--remote <url>', 'the gateway of another machine, such as https://build.example.com')
+    .option('--allow-insecure', 'allow plain HTTP to another machine')
+    .addOption(new Option('--token [token]', 'refused, so that its value is not repeated').hideHelp())
     .option('--login', 'log the agent in at this terminal, and exit; editors run it')
     .addHelpText('after', HELP)
-    .run((context, options: AcpOptions) => (options.login === true ? logIn : serveAcp)(context, options))
+    .run((context, given: AcpOptions) => {
+      const options = checked(given)
+      return (options.login === true ? logIn : serveAcp)(context, options)
+    })
+
+/** @throws `invalid_request` for options that do not go together, and for a token on the command line */
+function checked(options: AcpOptions): AcpOptions {
+  const { remote, login, token, adapter } = options
+  // It is refused by name, because the error for an unknown option would repeat the token.
+  if (token !== undefined)
+    throw invalid('A token is never an argument: other users can see arguments', 'agentproto remote login <url>')
+  if (remote === undefined) return options
+  if (login === true)
+    throw invalid(
+      '--login works with the gateway of this home only',
+      'on that machine: agentproto adapters login <slug>',
+    )
+  const { agent } = parseRemoteUrl(remote)
+  if (agent !== undefined && adapter !== undefined && adapter !== agent)
+    throw invalid(`The address names the adapter ${agent}, and --adapter ${adapter}`, 'name one of them')
+  return { ...options, ...defined({ adapter: adapter ?? agent }) }
+}
+
+const invalid = (what: string, step: string): AgentprotoError =>
+  new AgentprotoError('invalid_request', what, { hint: `Instead: ${step}` })
 
 /** The gateway that is served, and how. */
 interface Serving {
@@ -50,13 +91,11 @@ interface Serving {
 
 /** Serves until the client disconnects. */
 async function serveAcp(context: CliContext, options: AcpOptions): Promise<void> {
-  const client = await connect(context)
-  // Fails now, and not at the first request of the ACP client, when the gateway does not answer.
-  await client.health()
+  const { client, leave } = await gatewayOf(context, options)
   const acp = await import('@agentproto/acp-server')
   const serving = { client, options }
   const server = acp.createAcpServer({
-    sessions: client.sessions,
+    sessions: sentOnce(client.sessions),
     watch: (watching) => client.watch(watching),
     agent: () => capabilitiesOf(acp, serving),
     login: () => loginOf(context, client, options),
@@ -67,7 +106,28 @@ async function serveAcp(context: CliContext, options: AcpOptions): Promise<void>
     onProblem: (problem) => warn(context, problem),
   })
   await server.closed
+  leave()
 }
+
+/** Fails when the gateway does not answer: now, and not at the first request of the ACP client. */
+async function gatewayOf(
+  context: CliContext,
+  { remote, ...options }: AcpOptions,
+): Promise<Pick<Remote, 'client' | 'leave'>> {
+  if (remote !== undefined) {
+    const { connectRemote } = await import('../remote/connect-remote.js')
+    return connectRemote(context, { remote, ...defined({ allowInsecure: options.allowInsecure }) })
+  }
+  const client = await connect(context)
+  await client.health()
+  return { client, leave: () => undefined }
+}
+
+/** A connection that breaks does not lose what was on its way: it is sent again, and done once. */
+const sentOnce = (sessions: Client['sessions']): AcpSessions => ({
+  ...sessions,
+  prompt: (id, request, options) => sessions.prompt(id, { ...request, idempotencyKey: crypto.randomUUID() }, options),
+})
 
 /** Writes lines to a pipe. It returns a promise while the pipe is full. */
 function lineWriter(stream: ReturnType<typeof raw>): (line: string) => Promise<void> | undefined {
@@ -92,9 +152,24 @@ async function openFor(acp: AcpModule, { client, options }: Serving, request: Ac
     request,
   )
   const named = wanted.adapter ?? acp.onlyInstalled(await client.adapters.list(), NAMING)
-  const session = await client.sessions.start({ ...wanted, adapter: named }, defined({ trace: request.trace }))
+  const start = { ...wanted, adapter: named, idempotencyKey: crypto.randomUUID() }
+  const starting = client.sessions.start(start, defined({ trace: request.trace }))
+  const session = options.remote === undefined ? await starting : await starting.catch(explainFolder)
   return { session, attached: false }
 }
+
+/** The folder that an editor names is one of its own machine. */
+function explainFolder(thrown: unknown): never {
+  if (!isAgentprotoError(thrown) || !OF_FOLDER.has(thrown.code)) throw thrown
+  const { expected, given } = thrown.parts
+  throw new AgentprotoError(thrown.code, "The editor's folder cannot be used on the gateway's machine", {
+    ...defined({ expected, given }),
+    hint: 'Add --workspace <slug> to the command that the editor runs; there, agentproto workspace list shows them',
+    cause: thrown,
+  })
+}
+
+const OF_FOLDER: ReadonlySet<ErrorCode> = new Set(['cwd_invalid', 'cwd_not_allowed'])
 
 /** The capabilities of new sessions: those of the one session, else those that the adapter's newest one reported. */
 async function capabilitiesOf(acp: AcpModule, { client, options }: Serving): Promise<AgentCapabilities | undefined> {
@@ -105,7 +180,7 @@ async function capabilitiesOf(acp: AcpModule, { client, options }: Serving): Pro
 /** The command that a client runs in a terminal when the agent needs a login: this one, with `--login`. */
 async function loginOf(context: CliContext, client: Client, options: AcpOptions): Promise<AcpLogin | undefined> {
   // A gateway elsewhere cannot use this terminal.
-  if (gatewayUrl(context.env) !== undefined) return undefined
+  if (options.remote !== undefined || gatewayUrl(context.env) !== undefined) return undefined
   const slug = await adapterOf(client, options)
   // The state needs a look at the agent, which must not delay the start of a session.
   const tooLate = delay(LOGIN_MS, undefined, { ref: false })

@@ -7,7 +7,7 @@ export interface Candidate {
 }
 
 /** Names that are known only at run time. */
-export type NameKind = 'session' | 'workspace' | 'adapter' | 'key' | 'secret'
+export type NameKind = 'session' | 'workspace' | 'adapter' | 'key' | 'secret' | 'gateway'
 
 export interface Completions {
   readonly candidates: readonly Candidate[]
@@ -93,10 +93,12 @@ const ARGUMENT_NAMES: Readonly<Record<string, NameKind>> = {
   'workspace slug': 'workspace',
   'config key': 'key',
   'secrets slug': 'secret',
+  'remote url': 'gateway',
 }
 const OPTION_NAMES: Readonly<Record<string, NameKind>> = {
   '--attach': 'session',
   '--session': 'session',
   '--workspace': 'workspace',
   '--adapter': 'adapter',
+  '--remote': 'gateway',
 }

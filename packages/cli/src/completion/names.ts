@@ -47,4 +47,9 @@ const READERS: Readonly<Record<NameKind, (context: CliContext) => Promise<readon
     const secrets = createSecrets({ home: homeOf(context).root, env: context.env, onWarning: () => undefined })
     return (await secrets.list()).map(({ slug, kind }) => ({ word: slug, description: kind }))
   },
+  async gateway(context) {
+    const { openGatewayTokens } = await import('../remote/stored-token.js')
+    const gateways = await (await openGatewayTokens(context)).list()
+    return gateways.map(({ url, place }) => ({ word: url, description: `token in the ${place}` }))
+  },
 }

@@ -8,12 +8,17 @@ import { AgentprotoError } from '@agentproto/contracts'
  * @throws `invalid_request` for what is not the address of a gateway
  */
 export function gatewayUrl({ AGENTPROTO_URL: written = '' }: Environment): string | undefined {
-  const text = written.trim()
-  if (text === '') return undefined
-  const url = parsed(withScheme(text))
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw invalid()
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') throw invalid()
+  if (written.trim() === '') return undefined
+  const url = addressIn(written, ['http:', 'https:'])
+  if (url === undefined) throw invalid()
   return url.href.replace(/\/+$/, '')
+}
+
+/** An address as people write it, in one of these protocols; undefined for any other text, and with user, `?` or `#`. */
+export function addressIn(written: string, protocols: readonly string[]): URL | undefined {
+  const url = parsed(withScheme(written.trim()))
+  if (url === undefined || !protocols.includes(url.protocol)) return undefined
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '' ? url : undefined
 }
 
 /** Whether two addresses name the same port of this machine, by any of its loopback names. */
@@ -43,7 +48,7 @@ function parsed(text: string): URL | undefined {
   }
 }
 
-const isLoopback = ({ hostname }: URL): boolean =>
+export const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 
 const withoutSlash = ({ pathname }: URL): string => pathname.replace(/\/+$/, '')

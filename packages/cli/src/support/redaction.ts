@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { createRedactor, createSecrets } from '@agentproto/secrets'
+import { createGatewayTokens, createRedactor, createSecrets } from '@agentproto/secrets'
 import { homeOf } from '../daemon/daemon-record.js'
 import type { CliContext } from '../cli-context.js'
 
@@ -44,6 +44,8 @@ export async function supportRedaction(context: CliContext): Promise<(text: stri
   redactor.add((await readFile(home.token, 'utf8').catch(() => '')).trim())
   const secrets = createSecrets({ home: home.root, env: context.env, redactor, onWarning: () => undefined })
   for (const { slug } of await secrets.list().catch(() => [])) await secrets.resolve({ slug }).catch(() => undefined)
+  const gateways = createGatewayTokens({ home: home.root, env: context.env, redactor, onWarning: () => undefined })
+  for (const { url } of await gateways.list().catch(() => [])) await gateways.get(url).catch(() => undefined)
   return function redact(text) {
     const known = redactor.redact(text)
     const shaped = SHAPES.reduce((clean, [shape, mark]) => clean.replace(shape, mark), known)

@@ -29,6 +29,7 @@ export const OTHER_WORDS: Readonly<Record<string, Readonly<Record<string, readon
     tokens: ['token'],
     permission: ['permissions'],
     secret: ['secrets'],
+    remotes: ['remote'],
   },
   sessions: {
     ls: [],
@@ -50,6 +51,7 @@ export const OTHER_WORDS: Readonly<Record<string, Readonly<Record<string, readon
   permissions: { ls: ['list'], rm: ['remove'], delete: ['remove'] },
   secrets: { ls: ['list'], add: ['set'], remove: ['rm'], delete: ['rm'] },
   token: { ls: ['list'], add: ['create'], new: ['create'], rm: ['revoke'], remove: ['revoke'], delete: ['revoke'] },
+  remote: { ls: ['list'], add: ['login'], set: ['login'], rm: ['logout'], remove: ['logout'], delete: ['logout'] },
   config: { ls: ['list'], show: ['list'], rm: ['unset'] },
   manifest: { check: ['validate'], new: ['init'] },
 }

@@ -60,7 +60,8 @@ function sentence({ kind, command, what }: UsageProblem): string {
   const name = ['agentproto', ...pathOf(command)].join(' ')
   if (kind === 'unknown-command') return `There is no command ${name} ${unknownWord(command) ?? ''}`
   const [, option] = /unknown option '(.*)'/.exec(what) ?? []
-  if (kind === 'unknown-option' && option !== undefined) return `${name} has no option ${option}`
+  // Its value is not repeated: it may be a token.
+  if (kind === 'unknown-option' && option !== undefined) return `${name} has no option ${option.replace(/=.*$/s, '')}`
   const [, argument] = /missing required argument '(.*)'/.exec(what) ?? []
   if (kind === 'missing-argument' && argument !== undefined) return `${name} needs <${argument}>`
   const [, given] = /too many arguments.*but got (\d+)/.exec(what) ?? []

@@ -25,6 +25,8 @@ export function homeLayout(root: string) {
     /** Tokens of agents that may outlive the gateway, as hashes. */
     sessionTokens: at('session-tokens.json'),
     secrets: at('secrets.json'),
+    /** Tokens of other gateways, for the commands of this user. */
+    gatewayTokens: at('gateway-tokens.json'),
     /** Socket and secret of the keeper. */
     keeper: at('keeper'),
     /** The key that the gateways of a fleet share. */

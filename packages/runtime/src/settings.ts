@@ -73,11 +73,12 @@ async function withConfig(options: GatewayOptions, path: string): Promise<Gatewa
 }
 
 /**
- * The private endpoints that the owner consents to now: what was consented to, and what was taken back, counts without a restart.
+ * The private endpoints that the owner consents to now: what was consented to, and what was taken back, counts without a restart. A
+ * gateway in memory has the adapters of the home, and so the consents to them.
  * @throws `invalid_request` when the file is not valid
  */
-export async function privateEndpoints({ endpoints, inMemory, layout }: Settings): Promise<readonly string[]> {
-  const config = !inMemory && existsSync(layout.config) ? await readConfig(layout.config) : {}
+export async function privateEndpoints({ endpoints, layout }: Settings): Promise<readonly string[]> {
+  const config = existsSync(layout.config) ? await readConfig(layout.config) : {}
   return [...(endpoints?.private ?? []), ...(config.endpoints?.private ?? [])]
 }
 

@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import { type AgentHost, SharedProcesses } from '@agentproto/driver-agent-cli'
+import type { AgentEndpoint } from '@agentproto/manifest'
+import { expect, onTestFinished, test } from 'vitest'
+import { type RemoteAgent, startRemoteAgent } from '../../arms/acp/test/fixtures/remote-agent.ts'
+import { reachEndpoint } from '../src/endpoint/reach-endpoint.ts'
+import { launch, type Prepared, prepare, quiet } from './guarded-launch.ts'
+
+const VALUE = 'tok-4711-build-server'
+const HEADERS = { authorization: 'Bearer {secret:build-server}' }
+
+interface World extends Prepared {
+  readonly agent: RemoteAgent
+  readonly consents: string[]
+}
+
+/** An agent that runs elsewhere, which the owner has consented to. */
+async function world(more: Partial<AgentHost> = {}, metadata: object = {}): Promise<World> {
+  const agent = await startRemoteAgent()
+  const consents = [new URL(agent.url).host]
+  const made = await prepare({}, { privateEndpoints: async () => consents, ...more })
+  await made.host.secrets.set('build-server', { kind: 'opaque', value: VALUE }, { place: 'file' })
+  const { manifest } = made.adapter
+  if (manifest.protocol !== 'acp') throw new Error('It speaks ACP')
+  const endpoint: AgentEndpoint = { url: agent.url, headers: HEADERS, secrets: ['build-server'] }
+  const adapter = { ...made.adapter, manifest: { ...manifest, endpoint, metadata: { agentproto: metadata } } }
+  return { ...made, adapter, agent, consents }
+}
+
+const sentBy = (agent: RemoteAgent): readonly unknown[] => agent.upgrades.map(({ headers }) => headers.authorization)
+
+test('an agent that runs elsewhere is connected to, and nothing is launched for it', async () => {
+  const made = await world()
+  const agent = await launch(made)
+  expect(agent.process).toBeUndefined()
+  expect(agent.sandbox).toMatchObject({ enforced: false, reason: expect.stringContaining('runs elsewhere') })
+  expect(agent.kept).toBe(false)
+  expect(sentBy(made.agent)).toEqual([`Bearer ${VALUE}`])
+  expect(made.agent.sent('initialize')).toMatchObject([{ params: { clientCapabilities: {} } }])
+  expect(JSON.stringify(made.agent.sent('initialize'))).not.toMatch(/"(?:terminal|readTextFile|writeTextFile)":true/)
+  await agent.stop()
+  expect(made.agent.closed).toHaveLength(1)
+})
+
+test('a secret is filled in as it is at each start, and is in nothing that the host stores', async () => {
+  const made = await world()
+  await (await launch(made)).stop()
+  await made.host.secrets.set('build-server', { kind: 'opaque', value: `other-${VALUE}` }, { place: 'file' })
+  await (await launch(made)).stop()
+  expect(sentBy(made.agent)).toEqual([`Bearer ${VALUE}`, `Bearer other-${VALUE}`])
+  const stored = readdirSync(made.host.home).filter((name) => name !== 'secrets.json')
+  expect(stored.map((name) => readFileSync(join(made.host.home, name), 'utf8')).join('')).not.toContain('4711')
+})
+
+test('a secret that the agent repeats is redacted in what it says', async () => {
+  const made = await world()
+  const said: AgentSignal[] = []
+  const sink: AgentSink = { ...quiet, emit: (batch) => void said.push(...batch) }
+  const agent = await launch(made, { sink })
+  await agent.send([{ type: 'text', text: `echo it is ${VALUE}` }])
+  expect(JSON.stringify(said)).toContain('echo it is [redacted]')
+  expect(JSON.stringify(said)).not.toContain(VALUE)
+})
+
+test('the consent counts when it connects, and a refusal is said before anything is sent', async () => {
+  const made = await world()
+  made.consents.splice(0, 1, new URL(made.agent.url).host.replace(/\d+$/, '1'))
+  await expect(launch(made)).rejects.toMatchObject({ code: 'endpoint_not_allowed' })
+  await expect(launch({ ...made, host: { ...made.host, privateEndpoints: undefined } as never })).rejects.toMatchObject(
+    {
+      code: 'endpoint_not_allowed',
+    },
+  )
+  expect(made.agent.upgrades).toEqual([])
+})
+
+test('a missing secret is named, and nothing is connected to', async () => {
+  const made = await world()
+  await made.host.secrets.remove('build-server')
+  await expect(launch(made)).rejects.toMatchObject({
+    code: 'secret_not_found',
+    parts: { hint: 'Set it: agentproto secrets set build-server' },
+  })
+  expect(made.agent.upgrades).toEqual([])
+})
+
+test.each(['a\r\nx-admin: yes', 'a\nb', 'tab\tb', 'ü-4711-4711'])(
+  'the secret %j is sent in no header, and not shown',
+  async (value) => {
+    const made = await world()
+    await made.host.secrets.set('build-server', { kind: 'opaque', value }, { place: 'file' })
+    const thrown: unknown = await launch(made).catch((error: unknown) => error)
+    expect(thrown).toMatchObject({ code: 'invalid_request', parts: { given: 'build-server' } })
+    expect(JSON.stringify([String(thrown), thrown])).not.toContain(value)
+    expect(made.agent.upgrades).toEqual([])
+  },
+)
+
+test('a refusal of the agent says which secret it was, and not its value', async () => {
+  const made = await world()
+  made.agent.refuses = 401
+  const thrown: unknown = await launch(made).catch((error: unknown) => error)
+  expect(thrown).toMatchObject({ code: 'auth_required' })
+  expect(JSON.stringify([String(thrown), thrown])).toContain('build-server')
+  expect(JSON.stringify([String(thrown), thrown])).not.toContain(VALUE)
+})
+
+test('sessions share no connection, whatever the manifest says of processes', async () => {
+  const made = await world({ sharedProcesses: new SharedProcesses() }, { process: 'shared' })
+  const [first, second] = [await launch(made), await launch(made)]
+  expect(made.agent.upgrades).toHaveLength(2)
+  await first.stop()
+  await second.stop()
+})
+
+test('no variable of this host reaches it', async () => {
+  const made = await world()
+  await launch(made, { env: { SESSION_KEY: 'key-4711' } })
+  expect(JSON.stringify([made.agent.received, made.agent.upgrades.map(({ headers }) => headers)])).not.toMatch(
+    /SESSION_KEY|key-4711/,
+  )
+})
+
+test('a handshake alone opens no session and closes its connection', async () => {
+  const made = await world()
+  const { manifest } = made.adapter
+  const endpoint = manifest.protocol === 'acp' ? manifest.endpoint : undefined
+  if (endpoint === undefined) throw new Error('It has an endpoint')
+  const controller = new AbortController()
+  onTestFinished(() => controller.abort())
+  const { info } = await reachEndpoint(endpoint, made.host, controller.signal)
+  expect(info).toMatchObject({ name: 'remote', version: '1', capabilities: { load: true } })
+  expect([made.agent.sent('session/new'), made.agent.closed.length]).toEqual([[], 1])
+})

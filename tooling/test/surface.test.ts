@@ -146,10 +146,10 @@ test('what each package exports', () => {
       UsageService WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema
       assertMayDecideAhead assertMayUse boundsOf budgetSchema configRequestSchema contentBlockSchema
       coversWorkspace createTokenSchema eventSchema hasEndedBefore isAcpPath isInFolder isWithinBounds
-      isWithinDepth loopsSchema lostSessionSchema matchesFilter mayUse mcpServerSchema movedSettingsSchema
-      observedAgentSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
-      registryOriginSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer tokenEnded
-      visibleHosts visibleWorkspaces whileTokenIsValid
+      isWithinDepth listQuerySchema loopsSchema lostSessionSchema matchesFilter mayUse mcpServerSchema
+      movedSettingsSchema observedAgentSchema operationOf parseWire permissionModeSchema
+      promptRequestSchema promptSchema registryOriginSchema scopeOfRoute sessionSchema spawnAgentSchema
+      toAgentAnswer tokenEnded visibleHosts visibleWorkspaces whileTokenIsValid
     @agentproto/contracts/agent
       AGENT_CASE_IDS Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
       AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCaseId AgentCliAdapter

@@ -61,6 +61,7 @@ export {
   BOUNDS,
   configRequestSchema,
   isWithinDepth,
+  listQuerySchema,
   mcpServerSchema,
   OUTPUT_CURSOR,
   permissionModeSchema,

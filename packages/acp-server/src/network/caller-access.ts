@@ -23,7 +23,9 @@ export class CallerAccess {
 
   constructor(deps: Pick<AcpEndpointDeps, 'sessions' | 'onRefused'>, caller: AcpCaller) {
     this.#deps = deps
-    this.#caller = caller
+    // The trace of the request that opened the connection is not that of what is done on it later.
+    const { trace: _, ...by } = caller.by
+    this.#caller = { ...caller, by }
   }
 
   /** The agent whose sessions alone exist here; undefined for all. */

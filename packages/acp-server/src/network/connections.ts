@@ -2,6 +2,9 @@ import { AgentprotoError, FairShares } from '@agentproto/contracts'
 import type { AcpCaller } from '@agentproto/contracts/wire'
 import type { AcpLimits } from './acp-endpoint.js'
 
+/** The reason of an end after which a client may connect again. */
+export const SHUTTING_DOWN = 'The gateway is shutting down'
+
 /** A connection that has a place among those of all callers. */
 export interface Connection {
   readonly caller: AcpCaller
@@ -48,7 +51,7 @@ export class Connections {
   /** Ends all; nothing is opened afterwards. Idempotent. */
   close(): void {
     this.#isClosed = true
-    for (const connection of this.#open) connection.end('The gateway is shutting down')
+    for (const connection of this.#open) connection.end(SHUTTING_DOWN)
   }
 
   #tooMany(): AgentprotoError {

@@ -3,11 +3,11 @@ import type { ClientMessages } from '../client-messages.js'
 import { serveClient } from '../serve-client.js'
 import { ACP_BOUNDS, type AcpCaller, type AcpSocket } from '@agentproto/contracts/wire'
 import type { AcpEndpoint, AcpEndpointDeps } from './acp-endpoint.js'
-import { type Connection, Connections, whenEnding } from './connections.js'
+import { type Connection, Connections, SHUTTING_DOWN, whenEnding } from './connections.js'
 import type { HttpOptions } from './http-connections.js'
 import { CLIENT_ID, OneStreamConnections } from './one-stream.js'
 import { servedCaller } from './served-caller.js'
-import { SocketMessages } from './socket-messages.js'
+import { GOING_AWAY, POLICY, SocketMessages } from './socket-messages.js'
 
 /**
  * Serves the sessions of this gateway to ACP clients over the network. Every connection belongs to the caller that opened it,
@@ -33,7 +33,7 @@ export function createAcpEndpoint(deps: AcpEndpointDeps): AcpEndpoint {
     const messages = new SocketMessages(socket, { limits, clock, onEnd: () => place.leave() })
     const server = serve(place.caller, messages)
     void server.closed.then(() => messages.end('The connection was closed'))
-    whenEnding(place, (why) => messages.end(why))
+    whenEnding(place, (why) => messages.end(why, why === SHUTTING_DOWN ? GOING_AWAY : POLICY))
   }
 
   return {

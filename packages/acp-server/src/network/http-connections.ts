@@ -1,5 +1,5 @@
 import type { Stream } from '@agentclientprotocol/sdk'
-import type { Clock } from '@agentproto/contracts'
+import { asRecord, type Clock } from '@agentproto/contracts'
 import type { AcpServer } from '../acp-host.js'
 import type { ClientMessages } from '../client-messages.js'
 import { isInitialize } from '../refused-message.js'
@@ -55,6 +55,8 @@ export class HttpConnections {
     try {
       const response = await http.handle(request, served)
       id = response.headers.get(CONNECTION_ID)
+      // A connection is initialized once, so this one could never be used.
+      if (id !== null && (await isError(response.clone()))) place.end('It was not initialized')
       return response
     } finally {
       if (id === null) place.leave()
@@ -73,5 +75,7 @@ export class HttpConnections {
     })
   }
 }
+
+const isError = async (response: Response): Promise<boolean> => 'error' in asRecord(await response.json())
 
 const unknownConnection = (): Response => new Response('Unknown Acp-Connection-Id', { status: 404 })

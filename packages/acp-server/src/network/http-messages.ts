@@ -16,32 +16,34 @@ interface Options {
 export function httpMessages({ readable, writable }: Stream, { clock, stallMs, onStalled }: Options): ClientMessages {
   const writer = writable.getWriter()
   let waiting = 0
+  /** When the transport was last known to take something. */
   let taken = 0
   let isWatched = false
 
-  function watch(): void {
+  function watch(ms: number): void {
     isWatched = true
-    const before = taken
-    clock.after(stallMs, () => {
+    clock.after(ms, () => {
       isWatched = false
+      const left = taken + stallMs - clock.now()
       if (waiting === 0) return
-      if (taken === before) onStalled()
-      else watch()
+      if (left > 0) watch(left)
+      else onStalled()
     })
   }
 
   function isTaken(): void {
     waiting--
-    taken++
+    taken = clock.now()
   }
 
   return {
     received: readable as ReadableStream<AnyMessage> & AsyncIterable<AnyMessage>,
     send(message) {
+      if (waiting === 0) taken = clock.now()
       waiting++
       // A failure is the end of the connection, of which its reader learns too.
       const written = writer.write(message as AnyMessage).then(isTaken, isTaken)
-      if (!isWatched) watch()
+      if (!isWatched) watch(stallMs)
       return waiting < ON_THE_WAY ? undefined : written
     },
   }

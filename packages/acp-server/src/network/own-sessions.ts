@@ -3,6 +3,7 @@ import type { EventRecord } from '@agentproto/contracts/agent'
 import {
   answerRequestSchema,
   configRequestSchema,
+  listQuerySchema,
   parseWire,
   promptRequestSchema,
   toAgentAnswer,
@@ -16,9 +17,10 @@ export function ownSessions(sessions: EndpointSessions, access: CallerAccess): A
   const batches = (id: string, options: FollowOptions): AsyncGenerator<readonly SessionEvent[]> =>
     followed(sessions, access, { id, ...options })
   return {
-    async list(filter) {
+    async list(given) {
       access.by('session/list')
       const { agent } = access
+      const filter = parseWire(listQuerySchema, given, 'session/list')
       return sessions.list(agent === undefined ? filter : { ...filter, adapter: agent }, access.within('session/list'))
     },
     get: (id) => access.session('session/load', id),

@@ -1,5 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import { parsedMessage } from '../refused-message.js'
+import { tracedMessage } from './traced-message.js'
 
 /** The message of a POST, with a request that still has it; or the answer that refuses it. */
 export type ReadMessage = { readonly value: unknown; readonly request: Request } | { readonly refusal: Response }
@@ -12,7 +13,9 @@ export async function readMessage(request: Request, maxBytes: number): Promise<R
   const message = parsedMessage(text)
   if ('refusal' in message) return { refusal: Response.json(message.refusal, { status: 400 }) }
   const { url, method, headers, signal } = request
-  return { value: message.value, request: new Request(url, { method, headers, body: text, signal }) }
+  const value = tracedMessage(message.value, headers)
+  const body = value === message.value ? text : JSON.stringify(value)
+  return { value, request: new Request(url, { method, headers, body, signal }) }
 }
 
 async function readText({ body }: Request, maxBytes: number): Promise<string | undefined> {

@@ -8,9 +8,10 @@ import { type Liveness, watchSocket } from './socket-liveness.js'
 import { SocketOutput } from './socket-output.js'
 
 /** Close codes (RFC 6455 §7.4.1). */
+export const GOING_AWAY = 1001
 const PROTOCOL_ERROR = 1002
 const NOT_TEXT = 1003
-const POLICY = 1008
+export const POLICY = 1008
 const TOO_LARGE = 1009
 
 interface Options {

@@ -13,7 +13,7 @@ import {
   testEndpoint,
   token,
 } from './network-client.ts'
-import { greeted, request, until } from './wire.ts'
+import { greeted, RawHttp, request, until } from './wire.ts'
 
 // What a caller may do over the network is decided by its scope, its bounds and the path.
 
@@ -172,18 +172,23 @@ test('what a client sends is parsed as over HTTP: a prompt of too many blocks, a
   )
 })
 
-test('the trace of a prompt is passed on', async () => {
+test('the trace of a prompt is that of its _meta, else of its request; not that of the request that opened the connection', async () => {
   const under = testEndpoint()
-  const { agent } = await as(under, { by: OWNER })
-  const { sessionId } = await agent.request('session/new', { cwd: '/work', mcpServers: [] })
-  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  const turn = agent.request('session/prompt', {
-    sessionId,
-    prompt: [{ type: 'text', text: 'x' }],
-    _meta: { traceparent },
-  })
-  await until(() => under.calls.some(({ method }) => method === 'prompt'))
-  expect(under.calls.at(-1)?.by.trace).toMatchObject({ traceparent })
-  under.sessions.the(sessionId).ends('end_turn')
-  await turn
+  const trace = (digit: string): string => `00-${digit.repeat(32)}-b7ad6b7169203331-01`
+  const by = { ...OWNER, trace: { traceparent: trace('a') } }
+  const http = await new RawHttp(under, { by }).initialize()
+  under.sessions.add('s1')
+  const post = (id: number, method: string, more: object, headers: Record<string, string> = {}): Promise<Response> =>
+    http.post(request(id, method, { sessionId: 's1', ...more }), { ...http.headers('s1'), ...headers })
+  await post(1, 'session/resume', { cwd: '/', mcpServers: [] })
+  const prompts = (): (string | undefined)[] =>
+    under.calls.flatMap(({ method, by: caller }) => (method === 'prompt' ? [caller.trace?.traceparent] : []))
+  const asked = { prompt: [{ type: 'text', text: 'x' }] }
+  await post(2, 'session/prompt', asked)
+  await until(() => prompts().length === 1)
+  await post(3, 'session/prompt', asked, { traceparent: trace('b') })
+  await until(() => prompts().length === 2)
+  await post(4, 'session/prompt', { ...asked, _meta: { traceparent: trace('c') } }, { traceparent: trace('d') })
+  await until(() => prompts().length === 3)
+  expect(prompts()).toEqual([undefined, trace('b'), trace('c')])
 })

@@ -1,3 +1,4 @@
+import { AgentprotoError } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import type { AcpSocket } from '@agentproto/contracts/wire'
 import { httpStream, networkClient, OWNER, socketStream, socketUrl, testEndpoint, token } from './network-client.ts'
@@ -232,9 +233,45 @@ test('the end of the endpoint ends all connections, and opens none', async () =>
   const socket = await greeted(await socketUrl(under))
   const http = await new RawHttp(under).initialize()
   await under.endpoint.close()
-  expect((await socket.closed).reason).toBe('The gateway is shutting down')
+  expect(await socket.closed).toEqual({ code: 1001, reason: 'The gateway is shutting down' })
   expect((await http.get()).status).toBe(404)
   expect((await http.post(INITIALIZE, {})).status).toBe(503)
   expect(() => under.endpoint.upgrade({ by: OWNER })).toThrow('shutting down')
   await under.endpoint.close()
+})
+
+test('HTTP: a client that leaves its output unread loses its connection, and nothing is printed; the session goes on', async () => {
+  const under = testEndpoint({ limits: { outputBytes: 10_000 } })
+  const session = under.sessions.add('s1')
+  session.begins([{ type: 'text', text: 'go' }])
+  const http = await new RawHttp(under).initialize()
+  const other = await networkClient(httpStream(under))
+  await other.agent.request('session/load', { sessionId: 's1', cwd: '/', mcpServers: [] })
+  await http.post(request(1, 'session/resume', { sessionId: 's1', cwd: '/', mcpServers: [] }), http.headers('s1'))
+  await until(() => session.followers === 2)
+  for (let at = 0; at < 500; at++) session.says({ type: 'text-delta', text: 'x'.repeat(100) })
+  await until(() => other.updates.length === 501)
+  under.clock.advance(30_000)
+  expect((await http.get()).status).toBe(404)
+  await until(() => session.followers === 1)
+  session.ends('end_turn')
+  await other.agent.request('session/list', {})
+  expect(under.printed).toEqual([])
+})
+
+test('a connection of HTTP that could not be initialized keeps no place', async () => {
+  const adapters = {
+    list: async () => [],
+    get: async () => {
+      throw new AgentprotoError('adapter_not_found', 'There is no such adapter')
+    },
+  }
+  const under = testEndpoint({ adapters, limits: { connections: 4 } })
+  for (let times = 0; times < 20; times++) {
+    const response = await new RawHttp(under, { by: OWNER, agent: 'nope' }).post(INITIALIZE, {})
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { error: { data: { code: 'adapter_not_found' } } },
+    ])
+  }
 })

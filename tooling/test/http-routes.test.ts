@@ -21,6 +21,7 @@ const idle = {
   usage: {},
   changes: {},
   mcp: () => Promise.resolve(new Response()),
+  acp: {},
   metrics: () => Promise.resolve(''),
   openApi: () => Promise.resolve({}),
   permissions: {},
@@ -54,8 +55,8 @@ test('the OpenAPI document has every route of the gateway, and no other', () => 
   const documented = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   )
-  // Both come from the table of operations in packages/contracts/src/wire. MCP describes itself.
-  expect(documented.toSorted()).toEqual(served().filter((route) => route !== 'ALL /mcp'))
+  // Both come from the table of operations in packages/contracts/src/wire. MCP and ACP describe themselves.
+  expect(documented.toSorted()).toEqual(served().filter((route) => !route.startsWith('ALL ')))
 })
 
 interface Operation {

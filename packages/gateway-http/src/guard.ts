@@ -60,12 +60,16 @@ export function allowedOriginsOnly(allowedOrigins: readonly string[]): Middlewar
       'authorization',
       'content-type',
       'last-event-id',
+      'acp-connection-id',
+      'acp-session-id',
+      'acp-client-id',
       'mcp-protocol-version',
       'mcp-method',
       'mcp-name',
       'traceparent',
       'tracestate',
     ],
+    exposeHeaders: ['acp-connection-id', 'acp-session-id'],
     maxAge: 600,
   })
   return function allowOrigin(c, next) {
@@ -126,7 +130,8 @@ function routeOf(c: HttpContext): MatchedRoute | undefined {
 
 /** All others are middleware, and answers to unsupported methods. */
 const isAnswer = (route: { readonly method: string; readonly path: string }, method: string, prefix: string): boolean =>
-  route.method === method || (route.method === 'ALL' && route.path === `${prefix}/mcp`)
+  route.method === method ||
+  (route.method === 'ALL' && scopeOfRoute(`ALL ${route.path.slice(prefix.length)}`) !== undefined)
 
 /** The id of the session in a path, decoded as for its handler. */
 function segmentOf(path: string, pattern: string): string | undefined {

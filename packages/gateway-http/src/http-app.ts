@@ -1,6 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import { Hono } from 'hono'
 import { allowedOriginsOnly, knownCaller, knownHostAndOrigin } from './guard.js'
+import { acpHandlers } from './handlers/acp.js'
 import { adapterHandlers } from './handlers/adapters.js'
 import { archiveHandlers } from './handlers/archive.js'
 import { browserLoginHandlers } from './handlers/browser-login.js'
@@ -36,6 +37,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     ...changeHandlers(deps),
     ...adapterHandlers(deps, streams),
     ...hostHandlers(deps, streams),
+    ...acpHandlers(deps, streams),
     ...browserLoginHandlers(browsers, address),
   }
   app.onError(errorHandler(deps))

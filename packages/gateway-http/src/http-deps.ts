@@ -1,5 +1,12 @@
 import type { Authenticate, Clock, Principal, Refusal } from '@agentproto/contracts'
-import type { ConsoleFiles, GatewayInfo, Services, SessionBounds, StreamStats } from '@agentproto/contracts/wire'
+import type {
+  AcpService,
+  ConsoleFiles,
+  GatewayInfo,
+  Services,
+  SessionBounds,
+  StreamStats,
+} from '@agentproto/contracts/wire'
 import type { Context, Hono } from 'hono'
 
 /** The services and settings of the HTTP surface. The routes of a service that is absent do not exist. */
@@ -16,6 +23,8 @@ export interface HttpDeps
   readonly clock: Clock
   /** Answers `/mcp`; without it the route does not exist. `ended` aborts when the token of the caller ends. */
   readonly mcp?: (request: Request, by: Principal, ended?: AbortSignal) => Promise<Response>
+  /** Answers `/acp`, where a server can also open WebSockets; without it the routes do not exist. */
+  readonly acp?: AcpService
   /** Answers `/metrics` in the text format of Prometheus; without it the route does not exist. */
   readonly metrics?: (streams: StreamStats) => Promise<string>
   /** The web console at `/console/`; without it the route does not exist. */

@@ -18,7 +18,7 @@ export interface OpenApiOptions {
   readonly schemas: OpenApiSchemas
 }
 
-/** The OpenAPI 3.1 document of the gateway, made from the table of operations. `/mcp` speaks MCP and is not in it. */
+/** The OpenAPI 3.1 document of the gateway, made from the table of operations. What speaks MCP or ACP is not in it. */
 export function openApiDocument({ version, schemas }: OpenApiOptions): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const [route, operation] of Object.entries<Operation>(OPERATIONS)) {

@@ -129,8 +129,9 @@ interface Created {
   readonly result: unknown
 }
 
-function otherMethod(methods: readonly string[]) {
-  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+/** Answers OPTIONS, and refuses what is not supported. @param implied What is supported beside the methods */
+export function otherMethod(methods: readonly string[], implied = methods.includes('GET') ? ['HEAD'] : []) {
+  const allow = [...methods, ...implied, 'OPTIONS'].join(', ')
   return function answerOtherMethod(c: HttpContext): Response {
     if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } })
     const error = new AgentprotoError('method_not_allowed', 'The route does not support this method', {

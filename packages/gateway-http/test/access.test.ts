@@ -32,6 +32,7 @@ async function gatewayOf(by: Principal | undefined): Promise<FakeGateway> {
     openApi: () => Promise.resolve({}),
     permissions: fakePermissions().permissions,
     mcp: async () => new Response('{}'),
+    acp: { fetch: async () => new Response('{}'), upgrade: () => expect.fail('nothing asks for it') },
     authenticate: (token) => (token === 'setup' ? OWNER : by),
   })
   const asOwner = { authorization: 'Bearer setup' }
@@ -116,7 +117,7 @@ async function ask(gateway: FakeGateway, { key, on }: Asked): Promise<{ status: 
 
 const keysOf = ({ app }: FakeGateway): readonly string[] =>
   app.routes
-    .filter(({ method, path }) => method !== 'ALL' || path === '/mcp')
+    .filter(({ method, path }) => method !== 'ALL' || scopeOfRoute(`ALL ${path}`) !== undefined)
     .map(({ method, path }) => `${method} ${path}`)
     .filter((key) => key !== 'GET /health' && key !== 'GET /auth/exchange')
 

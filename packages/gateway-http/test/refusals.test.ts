@@ -22,6 +22,8 @@ test('every route but /health needs a token, also routes that are not there', as
     '/workspaces',
     '/adapters',
     '/mcp',
+    '/acp',
+    '/acp/demo',
     '/nowhere',
   ]) {
     const response = await app.request(path)

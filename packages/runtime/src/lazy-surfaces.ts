@@ -1,3 +1,5 @@
+import type { AcpEndpoint, AcpEndpointDeps } from '@agentproto/acp-server'
+import type { AcpService } from '@agentproto/contracts/wire'
 import type { McpDeps, McpEndpoint } from '@agentproto/mcp-tools'
 import { version } from './version.js'
 
@@ -9,6 +11,18 @@ export function lazyMcp(deps: McpDeps): McpEndpoint {
       endpoint ??= import('@agentproto/mcp-tools').then(({ createMcpEndpoint }) => createMcpEndpoint(deps))
       return (await endpoint).fetch(request, by, ended)
     },
+    close: async () => (await endpoint)?.close(),
+  }
+}
+
+/** ACP over the network, loaded at its first request, like MCP. */
+export function lazyAcp(deps: AcpEndpointDeps): AcpService & Pick<AcpEndpoint, 'close'> {
+  let endpoint: Promise<AcpEndpoint> | undefined
+  const loaded = (): Promise<AcpEndpoint> =>
+    (endpoint ??= import('@agentproto/acp-server').then(({ createAcpEndpoint }) => createAcpEndpoint(deps)))
+  return {
+    fetch: async (request, caller) => (await loaded()).fetch(request, caller),
+    upgrade: async (caller) => (await loaded()).upgrade(caller),
     close: async () => (await endpoint)?.close(),
   }
 }

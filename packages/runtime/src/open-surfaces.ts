@@ -10,7 +10,7 @@ import { consoleFiles } from './console-files.js'
 import { gatewayInfo } from './gateway-info.js'
 import type { Hosts } from './open-fleet.js'
 import { closeInOrder } from './close-in-order.js'
-import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
+import { lazyAcp, lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
 import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Sessions } from './open-sessions.js'
@@ -40,6 +40,8 @@ export function openSurfaces(settings: Settings, parts: Parts) {
   const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, notifications, clock, version }
   const onRefused = audit.refused
   const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })
+  const ofAcp = { sessions, adapters, version, clock, onRefused, onProblem }
+  const acp = lazyAcp({ ...ofAcp, onError: (error) => onProblem(`ACP: ${stackOf(error)}`) })
   const names = new HostNames(clock)
   const ending = new AbortController()
   // Each open stream listens to it; their number is bounded where they are opened.
@@ -50,6 +52,7 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     revoked,
     browsers: browserCodes(tokens, clock, revoked),
     mcp: (request, by, ended) => mcp.fetch(request, by, ended),
+    acp,
     openApi: lazyOpenApi(),
     consoleFiles: consoleFiles(consoleFolder),
     gateway: gatewayInfo(settings, { keeper: keeper?.info, fleet }),
@@ -74,7 +77,12 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     listeners,
     /** Ends every stream, then every connection, forced after the grace (milliseconds). */
     close: (graceMs: number, { keepAgents: keepRecord = false }: CloseOptions = {}) =>
-      closeInOrder([() => ending.abort(), () => mcp.close(), () => listeners.close(graceMs, { keepRecord })]),
+      closeInOrder([
+        () => ending.abort(),
+        () => mcp.close(),
+        () => acp.close(),
+        () => listeners.close(graceMs, { keepRecord }),
+      ]),
   }
 }
 

@@ -37,11 +37,14 @@ interface Row {
 
 const RULE = { decision: 'deny', toolKind: 'edit' }
 const NONE: Row = {}
+const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } }
 const ROWS: Readonly<Record<Route, Row>> = {
   'GET /health': NONE,
   'GET /openapi.json': NONE,
   'GET /metrics': NONE,
   'ALL /mcp': { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
+  'ALL /acp': { body: INITIALIZE },
+  'ALL /acp/:agent': { path: '/acp/known', body: INITIALIZE },
   'GET /events': NONE,
   'GET /notifications': NONE,
   'POST /notifications/test': NONE,

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Scope } from '../principal.js'
+import { acpOperations } from './acp-operations.js'
 import { archiveOperations } from './archive-operations.js'
 import { changeOperations } from './change-operations.js'
 import { hostOperations } from './host-operations.js'
@@ -20,6 +21,7 @@ export const OPERATIONS = {
   ...changeOperations,
   ...hostOperations,
   ...registryOperations,
+  ...acpOperations,
 } as const
 
 /** `METHOD /path/:param` of an operation. */

@@ -1,23 +1,25 @@
 import type { Clock, Timer } from '@agentproto/contracts'
 
 /** What a stream is pulled from. */
-export interface SseSource {
+export interface SseSource<Text extends string | Uint8Array = string> {
   /** @returns the next whole messages as one text, empty if there is none yet; undefined at the end */
-  next(signal: AbortSignal): Promise<string | undefined>
+  next(signal: AbortSignal): Promise<Text | undefined>
   close(): void
   /** Number of stored events that were not read yet, if known. */
   behind?(): number
 }
 
+export type AnySource = SseSource<string | Uint8Array>
+
 export interface SseBodyOptions {
   readonly clock: Clock
   /** Milliseconds of silence after which a comment is sent. */
   readonly keepAliveMs: number
-  /** Sent first. */
+  /** Sent first, unless it is empty. */
   readonly hello: string
   /** Ends the stream from the side of the server. */
   readonly signal?: AbortSignal | undefined
-  /** The last message if the source fails. */
+  /** The last message if the source fails; empty for none. */
   readonly farewell: (thrown: unknown) => string
   /** Called once, however the stream ends. */
   readonly onEnd: () => void
@@ -30,7 +32,7 @@ const KEEP_ALIVE = ': keep-alive\n\n'
  * A body of server-sent events that is pulled: one read of the client is one `next` of the source and one chunk. A stalled client
  * costs one batch, and a client that disconnects closes the source at once, also while the source waits for its next event.
  */
-export function sseBody(source: SseSource, options: SseBodyOptions): ReadableStream<Uint8Array> {
+export function sseBody(source: AnySource, options: SseBodyOptions): ReadableStream<Uint8Array> {
   const { clock, keepAliveMs, hello, signal, farewell, onEnd } = options
   const gone = new AbortController()
   let controller: ReadableStreamDefaultController<Uint8Array>
@@ -54,16 +56,16 @@ export function sseBody(source: SseSource, options: SseBodyOptions): ReadableStr
     controller.close()
   }
 
-  function send(text: string): void {
+  function send(text: string | Uint8Array): void {
     lastSent = clock.now()
-    controller.enqueue(ENCODER.encode(text))
+    if (text.length > 0) controller.enqueue(typeof text === 'string' ? ENCODER.encode(text) : text)
   }
 
   async function pull(): Promise<void> {
     isPulling = true
     try {
       let text = await source.next(gone.signal)
-      while (text === '' && !gone.signal.aborted) text = await source.next(gone.signal)
+      while (text?.length === 0 && !gone.signal.aborted) text = await source.next(gone.signal)
       if (gone.signal.aborted) return
       if (text === undefined) close()
       else send(text)

@@ -1,9 +1,8 @@
-import { AgentprotoError, FairShares } from '@agentproto/contracts'
-import type { StreamStats } from '@agentproto/contracts/wire'
 import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { toOwnError } from '../rejection.js'
-import { sseBody } from './sse-body.js'
-import type { SseSource } from './sse-body.js'
+import { passedOn } from './passed-on.js'
+import { sseBody, type SseSource } from './sse-body.js'
+import { StreamPlaces } from './stream-places.js'
 
 export type Streams = ReturnType<typeof createStreams>
 
@@ -27,27 +26,8 @@ const RETRY = 'retry: 1000\n\n'
 
 /** The open streams of one app. */
 export function createStreams(deps: HttpDeps) {
-  const { clock, keepAliveMs = 25_000, maxStreams = 640, signal, onError } = deps
-  const sources = new Set<SseSource>()
-  const shares = new FairShares(maxStreams)
-  let open = 0
-  let refused = 0
-
-  /**
-   * Takes a place before the source is opened, and refuses a stream beyond the limit or its caller's share.
-   * @returns gives the place back; `given` aborts when another caller gets it
-   */
-  function admit(c: HttpContext): { readonly leave: () => void; readonly given: AbortSignal } {
-    if (signal?.aborted) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
-    const given = new AbortController()
-    const leave = shares.take(c.get('by'), () => given.abort())
-    if (leave !== undefined) return { leave, given: given.signal }
-    refused++
-    throw new AgentprotoError('stream_limit_reached', 'Too many streams are open', {
-      expected: `at most ${maxStreams}, of one caller ${shares.each}`,
-      hint: 'Close a stream that is not needed, then try again',
-    })
-  }
+  const { clock, keepAliveMs = 25_000, maxStreams = 640, onError } = deps
+  const places = new StreamPlaces(deps, maxStreams)
 
   /** Answers with a stream of the source; a HEAD gets only the headers. */
   async function answer(
@@ -57,17 +37,10 @@ export function createStreams(deps: HttpDeps) {
   ): Promise<Response> {
     // Hono drops the body of a HEAD without cancelling it, so its source would never be closed.
     if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
-    const place = admit(c)
-    open++
+    const { until, hold, leave } = places.enter(c)
     let source: SseSource | undefined
-    const leave = (): void => {
-      open--
-      place.leave()
-      if (source !== undefined) sources.delete(source)
-    }
     try {
-      source = await openSource()
-      sources.add(source)
+      source = hold(await openSource())
       const first = options.mayBeOver ? await source.next(c.req.raw.signal) : ''
       if (first === undefined) {
         source.close()
@@ -76,7 +49,6 @@ export function createStreams(deps: HttpDeps) {
       }
       const hello = RETRY + (options.hello ?? '') + first
       const farewell = farewellTo(c, onError)
-      const until = endOf([place.given, signal, deps.revoked?.(c.get('by'))])
       return new Response(sseBody(source, { clock, keepAliveMs, hello, signal: until, farewell, onEnd: leave }), {
         headers: HEADERS,
       })
@@ -87,18 +59,28 @@ export function createStreams(deps: HttpDeps) {
     }
   }
 
-  function stats(): StreamStats {
-    let behind = 0
-    for (const source of sources) behind = Math.max(behind, source.behind?.() ?? 0)
-    return { open, refused, behind }
+  /** Passes a stream on that another part answers with, counted and ended like the others; any other answer as it is. */
+  async function pass(c: HttpContext, openAnswer: () => Promise<Response>): Promise<Response> {
+    const { until, hold, leave } = places.enter(c)
+    try {
+      const answered = await openAnswer()
+      const isStream = answered.headers.get('content-type')?.startsWith('text/event-stream') === true
+      if (answered.body === null || !isStream) {
+        leave()
+        return answered
+      }
+      const source = hold(passedOn(answered.body))
+      // Its messages are those of another protocol: nothing of ours is put between them but comments.
+      const options = { clock, keepAliveMs, hello: '', signal: until, farewell: () => '', onEnd: leave }
+      return new Response(sseBody(source, options), { headers: HEADERS })
+    } catch (thrown) {
+      leave()
+      throw thrown
+    }
   }
 
-  return { stats, answer }
+  return { stats: () => places.stats(), answer, pass }
 }
-
-/** A signal that aborts with the first of several. */
-const endOf = (signals: readonly (AbortSignal | undefined)[]): AbortSignal =>
-  AbortSignal.any(signals.filter((each) => each !== undefined))
 
 /** The last message of a stream that fails. It is not named `error`, which EventSource uses itself. */
 function farewellTo(c: HttpContext, onError: HttpDeps['onError']): (thrown: unknown) => string {

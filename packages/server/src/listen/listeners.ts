@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { asRecord, asString, defined, parseJson } from '@agentproto/contracts'
 import type { DaemonRecord } from '@agentproto/contracts/agent'
+import { isAcpPath } from '@agentproto/contracts/wire'
 import { sync as writeAtomic } from 'write-file-atomic'
 import type { GatewayLog } from '../telemetry/gateway-log.js'
 import type { HostNames } from './host-names.js'
@@ -79,7 +80,7 @@ export class Listeners {
 
   async #serve(options: ListenOptions, fetch = this.#options.app.fetch): Promise<HttpServer> {
     const { onProblem, names } = this.#options
-    const server = await serveHttp(fetch, { ...options, onProblem })
+    const server = await serveHttp(fetch, { ...options, onProblem, isWebSocketPath: isAcpPath })
     this.#servers.push(server)
     names.add(server.host)
     return server

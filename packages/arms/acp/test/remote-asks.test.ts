@@ -92,18 +92,46 @@ test('a second loss does not take back what is still waited for', async () => {
   const { session, sink, agent } = await open({ numbered: true, clock })
   const sent = session.send([{ type: 'text', text: 'ask' }])
   await sink.until(() => sink.asked.length === 1)
-  for (const losses of [1, 2]) {
-    await agent.drop()
-    await sink.until(() => sink.ofType('notice').length === losses * 2 - 1)
-    if (losses === 2) agent.refuses = 503
-    await clock.advance(500)
-    agent.refuses = undefined
-    if (losses === 1) await sink.until(() => sink.ofType('notice').length === 2)
-  }
-  await clock.advance(4_600)
-  await sink.until(() => sink.ofType('notice').length === 4)
+  await agent.drop()
+  await sink.until(() => sink.ofType('notice').length === 1)
+  await clock.advance(250)
+  await sink.until(() => sink.ofType('notice').length === 2)
+  agent.refuses = 503
+  await agent.drop()
+  await sink.until(() => sink.ofType('notice').length === 3)
+  await clock.advance(6_000)
   expect(sink.asked).toHaveLength(1)
   expect(sink.asked[0]?.signal.aborted).toBe(false)
+  agent.refuses = undefined
   await session.cancel()
   await sent
+})
+
+test('an answer counts for what was shown: another question of the same name is asked', async () => {
+  const { session, sink, agent } = await open({ numbered: true })
+  sink.onAsk = async () => new Promise(() => {})
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 1)
+  sink.onAsk = async () => ({ outcome: 'selected', optionId: 'no' })
+  agent.question = { ...agent.question, title: 'Remove everything' }
+  await agent.drop()
+  await sent
+  expect(sink.asked).toHaveLength(2)
+  expect(sink.text).toBe('answer no')
+})
+
+test('an answer of one turn is none of the next', async () => {
+  const { session, sink, agent } = await open({ numbered: true })
+  sink.onAsk = async () => yes
+  await session.send([{ type: 'text', text: 'ask' }])
+  sink.onAsk = async () => new Promise(() => {})
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 2)
+  await agent.drop()
+  await sink.until(() => sink.ofType('notice').length === 2)
+  await expect.poll(() => agent.asked.length).toBe(3)
+  expect(sink.text).toBe('answer yes')
+  await session.cancel()
+  await sent
+  expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
 })

@@ -59,6 +59,13 @@ for (const { numbered, why } of [
   })
 }
 
+test('a turn whose end is not known is not mistaken for the one that runs now', async () => {
+  const { say, sink } = await open({ numbered: true })
+  const signals = await say('drop-other')
+  expect(signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'error' })
+  expect(sink.ofType('error')[0]?.message).toContain('how is not known')
+})
+
 test('an agent that only resumes: the turn ends as failed, the next one goes on', async () => {
   const { say, agent } = await open({ load: false, resume: true })
   expect((await say('drop-ended')).at(-1)).toMatchObject({ reason: 'error' })

@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@agentproto/contracts'
+import { asRecord } from '@agentproto/contracts'
 import type { HostRequest } from '../host-services.js'
 import type { RpcAnswer } from '../rpc-answer.js'
 
@@ -99,8 +99,8 @@ export class RepeatedAsks {
   }
 }
 
-/** A gateway names its requests; of other agents, what is asked is what it is. */
+/** The same question about the same, whatever name the agent gives it: an answer counts for what the user has seen. */
 function identityOf({ method, params }: HostRequest): string {
   const { _meta, ...asked } = params
-  return asString(asRecord(asRecord(_meta)['agentproto'])['requestId']) ?? JSON.stringify([method, asked])
+  return JSON.stringify([method, asRecord(asRecord(_meta)['agentproto'])['requestId'], asked])
 }

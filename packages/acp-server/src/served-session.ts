@@ -47,6 +47,8 @@ export class ServedSession {
   #following = false
   /** Settles after the replay, which precedes new events. */
   #replayed: Promise<unknown> = Promise.resolve()
+  /** The interrupt that is being sent, for the prompts so far. */
+  #interrupted: Promise<void> | undefined
   /** Settles once the interrupted turns have ended. */
   #interrupting: Promise<unknown> = Promise.resolve()
 
@@ -102,6 +104,7 @@ export class ServedSession {
    */
   async prompt(content: ContentBlock[], { answered, trace }: Prompting): Promise<PromptResponse> {
     const interrupting = this.#interrupting
+    this.#interrupted = undefined
     const turn = await this.#own.admit(async () => {
       // A cancel that is being sent applies to earlier prompts only.
       await interrupting
@@ -117,7 +120,12 @@ export class ServedSession {
 
   /** Ends the client's own turns, running or queued; where it has none, the running turn. */
   interrupt(): Promise<void> {
-    const interrupted = this.#interrupt()
+    // A client may repeat its cancel: it is the same as long as it is not done.
+    if (this.#interrupted !== undefined) return this.#interrupted
+    const interrupted = this.#interrupt().finally(() => {
+      if (this.#interrupted === interrupted) this.#interrupted = undefined
+    })
+    this.#interrupted = interrupted
     this.#interrupting = Promise.allSettled([this.#interrupting, interrupted])
     return interrupted
   }

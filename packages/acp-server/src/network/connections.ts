@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { AgentprotoError, FairShares } from '@agentproto/contracts'
 import type { AcpCaller } from '@agentproto/contracts/wire'
 import type { AcpLimits } from './acp-endpoint.js'
@@ -44,7 +45,7 @@ export class Connections {
     const connection = { caller, signal: ending.signal, end, leave }
     this.#open.add(connection)
     if (caller.ended?.aborted === true) tokenEnds()
-    else caller.ended?.addEventListener('abort', tokenEnds)
+    else if (caller.ended !== undefined) this.#endWith(caller.ended, tokenEnds)
     return connection
   }
 
@@ -52,6 +53,12 @@ export class Connections {
   close(): void {
     this.#isClosed = true
     for (const connection of this.#open) connection.end(SHUTTING_DOWN)
+  }
+
+  /** A caller has up to its share of connections, for which Node would warn of a leak. */
+  #endWith(ended: AbortSignal, tokenEnds: () => void): void {
+    setMaxListeners(0, ended)
+    ended.addEventListener('abort', tokenEnds)
   }
 
   #tooMany(): AgentprotoError {

@@ -176,3 +176,36 @@ test('an error that is not ours is logged, and its text is not sent', async () =
   expect(JSON.stringify(messages)).not.toContain('secret')
   expect(errors).toMatchObject([{ message: 'secret is undefined' }])
 })
+
+test('a flood of cancels is one interrupt, as long as that is not done; a later prompt gets one of its own', async () => {
+  const under = testEndpoint()
+  const session = under.sessions.add('s1')
+  let release = (): void => undefined
+  const { interrupt } = under.sessions
+  under.sessions.interrupt = async (...given) => {
+    await new Promise<void>((resolve) => (release = resolve))
+    return interrupt.apply(under.sessions, given)
+  }
+  const { messages, say } = await greeted(await socketUrl(under))
+  const answered = async (id: number): Promise<void> => until(() => messages.some((message) => message['id'] === id))
+  const prompt = { sessionId: 's1', prompt: [{ type: 'text', text: 'x' }] }
+  say(request(1, 'session/resume', { sessionId: 's1', cwd: '/', mcpServers: [] }))
+  await answered(1)
+  say(request(2, 'session/prompt', prompt))
+  await until(() => session.turn === 1)
+  const cancels = (): number => under.calls.filter(({ method }) => method === 'interrupt').length
+  for (let times = 0; times < 500; times++)
+    say({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: 's1' } })
+  say(request(3, 'session/list'))
+  await answered(3)
+  expect(cancels()).toBe(1)
+  release()
+  await answered(2)
+  say(request(4, 'session/prompt', prompt))
+  await until(() => session.turn === 2)
+  say({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: 's1' } })
+  await until(() => cancels() === 2)
+  release()
+  await answered(4)
+  expect(messages.find(({ id }) => id === 4)).toMatchObject({ result: { stopReason: 'cancelled' } })
+})

@@ -275,3 +275,21 @@ test('a connection of HTTP that could not be initialized keeps no place', async 
     ])
   }
 })
+
+test('many connections of one token, each with many sessions, make Node warn of nothing', async () => {
+  const under = testEndpoint()
+  const warnings: unknown[] = []
+  const warned = (warning: unknown): void => void warnings.push(warning)
+  process.on('warning', warned)
+  const caller = { by: token('many'), ended: new AbortController().signal }
+  const url = await socketUrl(under, caller)
+  for (let at = 0; at < 20; at++) await greeted(url)
+  const { agent } = await networkClient(socketStream(url))
+  for (let at = 0; at < 20; at++) {
+    under.sessions.add(`s${at}`)
+    await agent.request('session/load', { sessionId: `s${at}`, cwd: '/', mcpServers: [] })
+  }
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', warned)
+  expect(warnings).toEqual([])
+})

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ManualClock } from '../../../session-registry/test/fixtures/manual-clock.ts'
+import { ManualClock, settled } from '../../../session-registry/test/fixtures/manual-clock.ts'
 import { open, textOf } from './connecting-remote.ts'
 
 const yes = { outcome: 'selected', optionId: 'yes' } as const
@@ -130,6 +130,7 @@ test('an answer of one turn is none of the next', async () => {
   await agent.drop()
   await sink.until(() => sink.ofType('notice').length === 2)
   await expect.poll(() => agent.asked.length).toBe(3)
+  for (let round = 0; round < 20; round++) await settled()
   expect(sink.text).toBe('answer yes')
   await session.cancel()
   await sent

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock, Timer } from '@agentproto/contracts'
 import type { ClientMessages } from '../client-messages.js'
 import { isInitialize, parsedMessage } from '../refused-message.js'
@@ -13,6 +14,9 @@ const PROTOCOL_ERROR = 1002
 const NOT_TEXT = 1003
 export const POLICY = 1008
 const TOO_LARGE = 1009
+
+/** Messages of one client that are handled in one turn of the event loop: more of them keep the others waiting. */
+const IN_ONE_TURN = 16
 
 interface Options {
   readonly limits: AcpLimits
@@ -75,7 +79,10 @@ export class SocketMessages implements ClientMessages {
   /** Parsed when it is its turn: a client that does not read gets no further answers, nor is more parsed for it. */
   async *#messages(): AsyncGenerator<unknown, undefined> {
     let isGreeted = false
+    let handled = 0
     for (let text = await this.#input.next(); text !== undefined; text = await this.#input.next()) {
+      // What waits is taken without a turn of the event loop between.
+      if (++handled % IN_ONE_TURN === 0) await nextTurn()
       const message = parsedMessage(text)
       if (!isGreeted && !('value' in message && isInitialize(message.value)))
         return this.end('The first message must be initialize', PROTOCOL_ERROR) as undefined

@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Principal } from '@agentproto/contracts'
+import { fakeService } from '../fake-service.ts'
+import { FakeSessions } from '../fake-sessions.ts'
 import { answered, networkClient, OWNER, socketStream, socketUrl, testEndpoint, token } from './network-client.ts'
 import type { TestEndpoint } from './network-client.ts'
 
@@ -39,6 +41,37 @@ test('an agent that may drive its children is shown that it waits itself, and is
   await agent.request('session/resume', { sessionId: 'own', cwd: '/work' })
   await until(() => JSON.stringify(updates).includes('The agent asks for a permission'))
   expect(asked).toEqual([])
+})
+
+test('cancels that come while one is being sent are the same one, until a prompt comes between', async () => {
+  const sessions = new FakeSessions()
+  const service = fakeService(sessions)
+  const sent: (() => void)[] = []
+  const under = testEndpoint({
+    sessions: {
+      ...service,
+      interrupt: async (...call) => {
+        await new Promise<void>((resolve) => sent.push(resolve))
+        return service.interrupt(...call)
+      },
+    },
+  })
+  sessions.add('s1')
+  const { agent } = await networkClient(socketStream(await socketUrl(under)))
+  await agent.request('session/resume', { sessionId: 's1', cwd: '/work' })
+  const cancels = async (): Promise<void> => {
+    for (let times = 0; times < 100; times++) await agent.notify('session/cancel', { sessionId: 's1' })
+    await agent.request('session/list', {})
+  }
+  await cancels()
+  expect(sent).toHaveLength(1)
+  const turn = agent.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text: 'one' }] })
+  await cancels()
+  sent[0]?.()
+  await until(() => sent.length === 2)
+  sent[1]?.()
+  expect(await turn).toEqual({ stopReason: 'cancelled' })
+  expect(sent).toHaveLength(2)
 })
 
 const oneStream = async (

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { acpxOf, type AcpxRun } from './support/acpx.js'
+import { acpxOf, type AcpxRun, remoteAcpxOf } from './support/acpx.js'
 import { startGateway } from './support/gateway.js'
 import { startOpenCodeGateway } from './support/opencode.js'
 import { needs } from '../tooling/needs.ts'
@@ -94,6 +94,47 @@ test(
     expect([turns[0], turns[1], turns.at(-1), turns.length]).toEqual(['end_turn', 'cancelled', 'end_turn', 4])
     expect(await run('sessions', 'close', 'one')).toMatchObject({ code: 0 })
     await isGone()
+    expect((await sessions.get(id)).status).toBe('running')
+  },
+)
+
+test(
+  'acpx drives a gateway on another machine through agentproto acp --remote: exec, two turns, permissions, a cancel',
+  needs('acpx'),
+  async () => {
+    const gateway = await startGateway()
+    const { sessions, workspaces, tokens } = gateway.client
+    await workspaces.add({ path: gateway.cwd, slug: 'shop' })
+    const { token } = await tokens.create({ name: 'laptop', scope: 'operate' })
+    const acpx = remoteAcpxOf({ url: gateway.url, token })
+    const run = (...args: string[]): Promise<AcpxRun> =>
+      acpx.run('--adapter demo --workspace shop', ['--ttl', '1', ...args])
+    expect(await run('--format', 'quiet', 'exec', 'hello there')).toMatchObject({
+      code: 0,
+      stdout: 'echo: hello there\n',
+    })
+    // The process that keeps the session refuses prompts while it ends, so each begins after that.
+    const isGone = () => vi.waitFor(() => expect(acpx.mark.living()).toEqual([]), LONG)
+
+    const opened = await run('sessions', 'new', '--name', 'one')
+    const id = opened.stdout.trim().split('\n').at(-1) ?? ''
+    await isGone()
+    await run('prompt', '-s', 'one', 'remember blue')
+    await isGone()
+    expect((await run('prompt', '-s', 'one', 'recall')).stdout).toContain('remember blue')
+    await isGone()
+    const slow = run('prompt', '-s', 'one', 'stream 1; hang')
+    await vi.waitFor(async () => expect((await sessions.turn(id, 3)).state).toBe('running'), LONG)
+    expect(await run('cancel', '-s', 'one')).toMatchObject({ code: 0 })
+    expect((await slow).stdout).toContain('[done] cancelled')
+    await isGone()
+    await run('--deny-all', 'prompt', '-s', 'one', 'ask no.txt no')
+    await isGone()
+    await run('--approve-all', 'prompt', '-s', 'one', 'ask yes.txt yes')
+    expect([existsSync(join(gateway.cwd, 'no.txt')), existsSync(join(gateway.cwd, 'yes.txt'))]).toEqual([false, true])
+    await isGone()
+    const turns = (await sessions.turns(id)).map(({ reason }) => reason)
+    expect([turns.slice(0, 3), turns.length]).toEqual([['end_turn', 'end_turn', 'cancelled'], 5])
     expect((await sessions.get(id)).status).toBe('running')
   },
 )

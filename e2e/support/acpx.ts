@@ -21,15 +21,24 @@ export interface Acpx {
 
 /** The ACP client `acpx` with its own home; its agent is the gateway under test. */
 export function acpxOf({ url, token, cwd }: TestGateway): Acpx {
+  return acpxIn(cwd, '', { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token })
+}
+
+/** The same on another machine: in a folder of its own, and with `agentproto acp --remote`. */
+export function remoteAcpxOf({ url, token }: Pick<TestGateway, 'url' | 'token'>): Acpx {
+  const home = temporaryFolder('elsewhere')
+  return acpxIn(home, `--remote ${url}`, { AGENTPROTO_HOME: home, AGENTPROTO_TOKEN: token })
+}
+
+function acpxIn(cwd: string, always: string, gateway: Readonly<Record<string, string>>): Acpx {
   const executable = requireInstalled('acpx')
-  const home = temporaryFolder('acpx')
   const mark = newMark()
-  const own = { HOME: home, AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token, NO_COLOR: '1' }
+  const own = { HOME: temporaryFolder('acpx'), NO_COLOR: '1', ...gateway }
   const env = { ...process.env, ...own, ...mark.env }
   return {
     mark,
     async run(flags, args) {
-      const agent = `${process.execPath} ${CLI} acp ${flags}`
+      const agent = `${process.execPath} ${CLI} acp ${always} ${flags}`
       const run = await finished([executable, '--agent', agent, '--cwd', cwd, ...args], { cwd, env })
       return { ...run, messages: run.stdout.split('\n').flatMap(messageOf) }
     },

@@ -1,8 +1,8 @@
 import { type AgentInfo, AgentprotoError, asRecord } from '@agentproto/contracts'
-import type { ArmConnectOptions } from '@agentproto/contracts/agent'
+import type { ArmConnection, ArmConnectOptions } from '@agentproto/contracts/agent'
 import * as z from 'zod'
-import { connectAcp } from './arm.js'
-import type { AcpConnection } from './arm.js'
+import { acpArm } from './arm.js'
+import { endpointOf } from './network/remote-endpoint.js'
 
 const flag = z.boolean().optional()
 const tier = z.enum(['basic', 'governance-aware', 'sandboxed'])
@@ -39,13 +39,16 @@ export interface AcpHandle {
   readonly profile: AcpProfile
   /** What the profile promises and the running agent did not offer. */
   missing(info: AgentInfo): readonly string[]
-  /** Spawns the agent and speaks ACP with it; see {@link connectAcp}. */
-  connect(options: ArmConnectOptions): Promise<AcpConnection>
+  /**
+   * Spawns the agent and speaks ACP with it, or connects with one whose `options.profile` has an endpoint; see {@link acpArm}.
+   * @throws `protocol_unsupported` for a transport that the profile does not list
+   */
+  connect(options: ArmConnectOptions): Promise<ArmConnection>
 }
 
 /**
  * Defines an ACP profile (AIP-44).
- * @throws `manifest_invalid`, naming every field that is wrong; `protocol_unsupported` without stdio
+ * @throws `manifest_invalid`, naming every field that is wrong
  */
 export function defineAcp(profile: AcpProfile): AcpHandle {
   const parsed = profileSchema.safeParse(profile)
@@ -55,17 +58,21 @@ export function defineAcp(profile: AcpProfile): AcpHandle {
       data: { problems },
     })
   }
-  if (![parsed.data.transport].flat().includes('stdio')) {
-    throw new AgentprotoError('protocol_unsupported', 'The ACP profile has no transport that is spoken here', {
-      expected: 'stdio',
-      given: parsed.data.transport,
-    })
-  }
+  const transports = [parsed.data.transport].flat()
   const promised = promises(parsed.data)
   return {
     profile,
     missing: ({ capabilities }) => promised.filter((name) => !capabilities[PROMISES[name]]),
-    connect: connectAcp,
+    connect: async (options) => {
+      // stdio counts unless there is an endpoint.
+      const wanted = endpointOf(options.profile) === undefined ? 'stdio' : 'websocket'
+      if (transports.includes(wanted)) return acpArm.connect(options)
+      throw new AgentprotoError('protocol_unsupported', 'The ACP profile does not list the transport', {
+        expected: transports.join(', '),
+        given: wanted,
+        ...(wanted === 'stdio' && { hint: 'Pass { profile: { endpoint } }, which says where the agent is' }),
+      })
+    },
   }
 }
 

@@ -1,7 +1,8 @@
 import { defineAcp } from '@agentproto/acp'
-import type { AcpProfile } from '@agentproto/acp'
+import type { AcpProfile, RemoteEndpoint } from '@agentproto/acp'
 import { expect, test } from 'vitest'
 import { fixture } from './connecting.ts'
+import { startRemoteAgent } from './fixtures/remote-agent.ts'
 
 const profile: AcpProfile = {
   name: 'demo-acp',
@@ -40,7 +41,21 @@ test('a tier promises what it stands for', () => {
 test('what is wrong with a profile is named', () => {
   const wrong = { ...profile, id: '', metadata: { aip44: { acp_rev: 'xyz', tier: 'basic' as const } } }
   expect(() => defineAcp(wrong)).toThrow(/id: .*; metadata\.aip44\.acp_rev: /)
-  expect(() => defineAcp({ ...profile, transport: 'websocket' })).toThrow(
-    expect.objectContaining({ code: 'protocol_unsupported' }),
-  )
+})
+
+test('stdio counts, unless the agent has an endpoint: and only what the profile lists', async () => {
+  const agent = await startRemoteAgent()
+  const endpoint: RemoteEndpoint = { url: agent.url, connect: async () => ({ headers: {} }) }
+  const options = fixture('turns')
+  const remote = { ...options, profile: { endpoint } }
+  const infoOf = async (transport: AcpProfile['transport'], given: typeof options): Promise<string | undefined> => {
+    const connection = await defineAcp({ ...profile, transport }).connect(given)
+    await connection.close()
+    return connection.process === undefined ? connection.info.name : 'launched'
+  }
+  expect(await infoOf('websocket', remote)).toBe('remote')
+  expect(await infoOf(['stdio', 'websocket'], remote)).toBe('remote')
+  expect(await infoOf(['websocket', 'stdio'], options)).toBe('launched')
+  await expect(infoOf('websocket', options)).rejects.toMatchObject({ code: 'protocol_unsupported' })
+  await expect(infoOf('stdio', remote)).rejects.toMatchObject({ code: 'protocol_unsupported' })
 })

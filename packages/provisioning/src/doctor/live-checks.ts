@@ -6,6 +6,7 @@ import { systemClock } from '@agentproto/contracts'
 import type { RunningAgent, SessionOrigin } from '@agentproto/contracts/agent'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
 import { launchHints } from '@agentproto/driver-agent-cli/installation'
+import { remoteAddress } from '@agentproto/manifest'
 import { startExamined } from '../start-examined.js'
 import { capabilityChecks } from './capability-checks.js'
 import type { RunningExamination } from './examination.js'
@@ -19,7 +20,9 @@ const CANCEL_MS = 30_000
 
 /** Starts the agent in an empty folder, prompts it, and ends it. Each step is a finding. */
 export async function liveChecks(examination: RunningExamination): Promise<void> {
-  const cwd = await realpath(await mkdtemp(join(tmpdir(), 'agentproto-doctor-')))
+  // A new folder would not be there where an agent runs that runs elsewhere.
+  const isRemote = remoteAddress(examination.adapter.manifest) !== undefined
+  const cwd = await realpath(isRemote ? tmpdir() : await mkdtemp(join(tmpdir(), 'agentproto-doctor-')))
   try {
     const first = await start(examination, { cwd, origin: { how: 'new' }, id: 'live.start', title: 'Starts' })
     if (first === undefined) return
@@ -27,7 +30,7 @@ export async function liveChecks(examination: RunningExamination): Promise<void>
     if (resumes === undefined || examination.signal.aborted) return
     await secondSession(examination, cwd, resumes)
   } finally {
-    await rm(cwd, { recursive: true, force: true, maxRetries: 3 })
+    if (!isRemote) await rm(cwd, { recursive: true, force: true, maxRetries: 3 })
   }
 }
 

@@ -76,3 +76,5 @@ export async function open(options: RemoteAgentOptions & Omit<Connect, 'url'> = 
 
 export const textOf = (signals: readonly AgentSignal[]): string =>
   signals.map((signal) => (signal.type === 'text-delta' ? signal.text : '')).join('')
+
+export { RecordingSink }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import { type EventGap, isRecord, type SessionEvent } from '@agentproto/contracts'
 import type { AcpConnectionState } from './acp-host.js'
@@ -6,6 +7,9 @@ import { EventUpdates } from './event-updates.js'
 
 /** Outages of the gateway that are longer than this are reported to the user, in milliseconds. */
 const OUTAGE_MS = 500
+
+/** Events that are handled in one turn of the event loop: more of them keep the others waiting. */
+const IN_ONE_TURN = 256
 
 /** What a client gets of one session. Every promise here is back-pressure: there is one only while the client does not keep up. */
 export class SessionOutput {
@@ -61,10 +65,12 @@ export class SessionOutput {
   ): Promise<void> {
     for (let at = 0; at < events.length && !signal.aborted;) {
       let pressure: Promise<void> | undefined
+      const end = Math.min(at + IN_ONE_TURN, events.length)
       this.#link.together(() => {
-        while (at < events.length && pressure === undefined) pressure = handle(events[at++] as SessionEvent)
+        while (at < end && pressure === undefined) pressure = handle(events[at++] as SessionEvent)
       })
-      await pressure
+      if (pressure !== undefined) await pressure
+      else if (at < events.length) await nextTurn()
     }
   }
 }

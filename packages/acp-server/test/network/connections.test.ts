@@ -293,3 +293,20 @@ test('many connections of one token, each with many sessions, make Node warn of 
   process.off('warning', warned)
   expect(warnings).toEqual([])
 })
+
+test('a long log that is read at once leaves every other client its turn', async () => {
+  const under = testEndpoint()
+  const session = under.sessions.add('s1')
+  const socket = played(under)
+  socket.say(INITIALIZE)
+  await until(() => socket.sent.length === 1)
+  socket.say(request(1, 'session/resume', { sessionId: 's1', cwd: '/', mcpServers: [] }))
+  await until(() => session.followers === 1)
+  for (let at = 0; at < 10_000; at++) session.says({ type: 'text-delta', text: 'x' })
+  let turns = 0
+  while (socket.sent.length < 10_002) {
+    await new Promise((resolve) => setImmediate(resolve))
+    turns++
+  }
+  expect(turns).toBeGreaterThan(20)
+})

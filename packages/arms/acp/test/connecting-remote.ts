@@ -29,7 +29,7 @@ export interface Connect {
   readonly secrets?: readonly string[]
 }
 
-export const optionsOf = ({
+const optionsOf = ({
   url,
   access,
   limits,

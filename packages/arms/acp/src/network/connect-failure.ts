@@ -44,7 +44,7 @@ export function connectFailure(endpoint: RemoteEndpoint, thrown: unknown): Conne
 }
 
 /** Without a query, which may have secrets in it. */
-export function placeOf({ url }: RemoteEndpoint): string {
+function placeOf({ url }: RemoteEndpoint): string {
   const { protocol, host, pathname } = new URL(url)
   return `${protocol}//${host}${pathname}`
 }

@@ -47,8 +47,10 @@ const REGISTRIES: Readonly<Record<NonNullable<AgentPlan['way']>, string>> = {
   binary: 'its address',
 }
 
-function notesOf({ catalogue, missing, deprecated, installScripts, ...plan }: AgentPlan) {
-  const { way, sha256, replaces, variables, package: name } = plan
+const notesOf = (plan: AgentPlan): readonly string[] => [...notesOfEntry(plan), ...notesOfInstall(plan)]
+
+/** What is to be known of the agent and of the version that was asked for. */
+function notesOfEntry({ catalogue, missing, deprecated, package: name }: AgentPlan): readonly string[] {
   const notes: string[] = []
   if (catalogue !== undefined) {
     const tested = catalogue.tested === undefined ? '' : `, tested with ${catalogue.tested}`
@@ -57,6 +59,13 @@ function notesOf({ catalogue, missing, deprecated, installScripts, ...plan }: Ag
   if (missing !== undefined)
     notes.push(`Version ${missing} is gone; ${name ?? 'this one'} is the nearest that is there.`)
   if (deprecated !== undefined) notes.push(`Its authors say that it should not be used: ${deprecated}`)
+  return notes
+}
+
+/** What installing and starting it does. */
+function notesOfInstall({ catalogue, installScripts, ...plan }: AgentPlan): readonly string[] {
+  const { way, sha256, replaces, variables } = plan
+  const notes: string[] = []
   if (installScripts === true && catalogue === undefined)
     notes.push('It has install scripts. They are run only with --allow-scripts.')
   if (way === 'binary' && sha256 === undefined) notes.push('There is no checksum of this download.')

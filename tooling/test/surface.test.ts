@@ -279,8 +279,8 @@ test('what each package exports', () => {
       ProcessWatch Reply SharedInheritance SharedMember SharedPoints SharedSessionState SharedState
       SharedSubject SharingClient TOOL_STATUSES ToolUpdate Turn TurnMethods TurnOutcome UserAsk Verdict
       WriteLine adoptProcess adoptShared adoptedSession connectProcess elicitationResult exitMessage
-      flushAll isContentBlock notAdoptable notResumable parseLine promptError questionOf startCancelled
-      startFailure within
+      flushAll isContentBlock isRequestId notAdoptable notResumable parseLine promptError questionOf
+      startCancelled startFailure takeOrDrop within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

@@ -1,20 +1,14 @@
-import { type EarlierHost, flushAll, type Limit, parseLine, type TurnOutcome, within } from '@agentproto/arm-kit'
-import {
-  type AgentNotice,
-  type AgentprotoError,
-  asRecord,
-  asString,
-  type Clock,
-  isRecord,
-  type Json,
-} from '@agentproto/contracts'
+import { flushAll, isRequestId, parseLine, takeOrDrop, within } from '@agentproto/arm-kit'
+import type { EarlierHost, Limit, TurnOutcome } from '@agentproto/arm-kit'
+import { asRecord, asString, isRecord } from '@agentproto/contracts'
+import type { AgentNotice, AgentprotoError, Clock, Json } from '@agentproto/contracts'
 import type { StreamLines } from '@agentproto/contracts/agent'
 import { cancelledAsk, isAsk } from './agent-request.js'
 import { ClosedSessions } from './closed-sessions.js'
 import { EarlierConnection } from './earlier-connection.js'
 import { rpcFailure } from './failure.js'
 import { extension } from './notice.js'
-import type { RpcAnswer } from './rpc-answer.js'
+import { type RpcAnswer, UNREADABLE } from './rpc-answer.js'
 import { type NextIds, SdkLink, type SendMessage } from './sdk-link.js'
 import type { AcpSession } from './session.js'
 
@@ -146,14 +140,18 @@ export class Peer {
   handleLine(line: string): void {
     this.#lines.stdout++
     const message = parseLine(line)
-    if (!isRecord(message)) {
-      if (line.trim() !== '') this.addNotice({ type: 'output', stream: 'stdout', text: line })
-      return
-    }
-    this.handleMessage(message)
+    if (isRecord(message)) return this.handleMessage(message)
+    if (line.trim() !== '') this.addNotice({ type: 'output', stream: 'stdout', text: line })
   }
 
   handleMessage(message: Json): void {
+    const drop = takeOrDrop(() => this.#handle(message))
+    if (!drop) return
+    if ('method' in message && isRequestId(message['id'])) this.respond(message['id'], UNREADABLE)
+    this.addNotice(drop)
+  }
+
+  #handle(message: Json): void {
     const { id, method } = message
     if (typeof method !== 'string') return this.#responded(message)
     const params = asRecord(message['params'])
@@ -252,6 +250,8 @@ export class Peer {
 
   #requested(message: Json, method: string, params: Json): void {
     const { id } = message
+    // It is written into the answer, perhaps much later.
+    if (id !== null && !isRequestId(id)) throw new Error('its id is neither a text nor a number')
     const session = this.#sessionOf(params)
     const answer = this.#earlier?.takeAnswer(id)
     if (session && this.#hasHandled(session)) return

@@ -52,7 +52,8 @@ export function responseVerdict({ result, error }: Json, places: UsagePlaces | u
     usage: isRecord(usage) ? usageOf(usage) : places && usageInMeta(asRecord(result), places),
   })
   if (STOP_REASONS.has(stopReason)) return { ...reported, reason: stopReason as TurnEndReason }
-  const message = `The agent stopped for a reason that is not in the protocol: ${JSON.stringify(stopReason) ?? 'none'}`
+  const said = typeof stopReason === 'string' ? JSON.stringify(stopReason) : typeof stopReason
+  const message = `The agent stopped for a reason that is not in the protocol: ${stopReason === undefined ? 'none' : said}`
   return { ...reported, reason: 'error', error: { message } }
 }
 

@@ -312,3 +312,16 @@ test('closing one session leaves its siblings alone', async () => {
   await second.close()
   expect(await first.say('hi')).toEqual([said('s1 says hi'), ended('end_turn')])
 })
+
+test('a message that cannot be taken is dropped, and ends neither the turn nor the host', async () => {
+  const { sink, say } = await open('turns')
+  const signals = await say('untakable')
+  expect(sink.text()).toBe('still here')
+  expect(sink.asked).toEqual([])
+  expect(sink.ofType('notice').map(({ text }) => text)).toEqual([
+    'A message of the agent was dropped: Maximum call stack size exceeded',
+    'A message of the agent was dropped: Cannot convert object to primitive value',
+    'A message of the agent was dropped: its id is neither a text nor a number',
+  ])
+  expect(signals.at(-1)).toEqual(ended('error'))
+})

@@ -1,4 +1,5 @@
 import {
+  type AgentNotice,
   asNumber,
   asRecord,
   asString,
@@ -20,6 +21,24 @@ export function parseLine(line: string): unknown {
     return undefined
   }
 }
+
+/**
+ * Takes a message of an agent. One that cannot be taken is dropped, such as one that is nested deeper than the stack, or has an
+ * object called `toString` where a text should be: an error in the reader of a pipe would end the host with all its agents.
+ * @returns what is said of a message that was dropped
+ */
+export function takeOrDrop(take: () => void): AgentNotice | undefined {
+  try {
+    take()
+    return undefined
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    return { type: 'notice', severity: 'error', text: `A message of the agent was dropped: ${why}` }
+  }
+}
+
+/** Whether a request can be answered by its id (JSON-RPC 2.0 §4). */
+export const isRequestId = (id: unknown): id is string | number => typeof id === 'string' || typeof id === 'number'
 
 /** The error of a prompt that the agent answered with a JSON-RPC error. */
 export function promptError({ code, message, data }: Json): Omit<StreamError, 'type'> {

@@ -1,5 +1,14 @@
 import { pathToFileURL } from 'node:url'
-import { EarlierHost, IdlePoint, NO_CAPABILITIES, notResumable, parseLine, within } from '@agentproto/arm-kit'
+import {
+  EarlierHost,
+  IdlePoint,
+  isRequestId,
+  NO_CAPABILITIES,
+  notResumable,
+  parseLine,
+  takeOrDrop,
+  within,
+} from '@agentproto/arm-kit'
 import type { AdoptedState, AdoptingClient, Inheritance, KeptLink, TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentInfo,
@@ -260,7 +269,10 @@ export class McpClient implements AdoptingClient, SessionLink {
 
   /** Older servers send several messages as one array. */
   #takeAll(message: unknown): void {
-    for (const each of Array.isArray(message) ? message : [message]) if (isRecord(each)) this.#takeOne(each)
+    for (const each of Array.isArray(message) ? message : [message]) {
+      const drop = isRecord(each) ? takeOrDrop(() => this.#takeOne(each)) : undefined
+      if (drop) this.#routes.addNotice(drop)
+    }
   }
 
   #takeOne(message: Json): void {
@@ -268,6 +280,8 @@ export class McpClient implements AdoptingClient, SessionLink {
     if (typeof method !== 'string') return this.#responded(message)
     const params = asRecord(message['params'])
     if (id === undefined || id === null) return this.#routes.notified(method, params)
+    // It is written into the answer, perhaps much later.
+    if (!isRequestId(id)) throw new Error('its id is neither a text nor a number')
     const answer = this.#earlier?.takeAnswer(id)
     if (method === 'elicitation/create') this.#elicited({ id, params, answer })
     else if (!answer) this.#serve(id, method)

@@ -58,6 +58,22 @@ test('log messages are notices with their severity', async () => {
   ])
 })
 
+test('a message that cannot be taken is dropped, and ends neither the turn nor the host', async () => {
+  const { say } = await open()
+  const dropped = (why: string): object => ({
+    type: 'notice',
+    severity: 'error',
+    text: `A message of the agent was dropped: ${why}`,
+  })
+  expect(await say('untakable')).toEqual([
+    dropped('Maximum call stack size exceeded'),
+    dropped('Cannot convert object to primitive value'),
+    dropped('its id is neither a text nor a number'),
+    { type: 'text-delta', text: 'still here' },
+    END,
+  ])
+})
+
 test('the manifest may take both for what they are', async () => {
   const { say } = await open({ progress: 'text-delta', logging: 'ignore' })
   expect(await say('log')).toEqual([{ type: 'text-delta', text: 'logged' }, END])

@@ -58,6 +58,8 @@ class RemoteConnection implements ArmConnection {
   readonly #over = new AbortController()
   #state: State = 'starting'
   #line: Line | undefined
+  /** Why the connection was lost the last time. */
+  #lastLoss = ''
   #isFlushing = false
   /** How many batches the host has not taken yet. */
   #pressure = 0
@@ -100,6 +102,8 @@ class RemoteConnection implements ArmConnection {
 
   async openSession(opening: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     const session = await this.#client.openSession(opening, sink)
+    // A session that was opened by a connection that is lost would be prompted in vain.
+    if (!this.#line) throw lostError(this.#lastLoss)
     const { catchUp } = session
     if (catchUp) this.#sessions.add({ session, catchUp, opening })
     return session
@@ -165,6 +169,7 @@ class RemoteConnection implements ArmConnection {
     if (this.#state === 'over') return
     if (isViolation && this.#state !== 'starting')
       return this.#giveUp(`The agent broke its protocol: ${why}`, 'protocol')
+    this.#lastLoss = why
     if (this.#state === 'open') this.#comingBack = this.#comeBack(why)
     else this.#client.lost(lostError(why))
   }
@@ -197,6 +202,8 @@ class RemoteConnection implements ArmConnection {
       await this.#connect(Math.min(this.#options.limits.handshakeMs, this.#backoff.leftMs))
       await this.#rejoin(why)
       if (this.#isOver()) return undefined
+      // Lost again while nothing waited for an answer by it, such as for the rest of a history.
+      if (!this.#line) throw lostError(this.#lastLoss)
       this.#state = 'open'
       this.#backoff.over()
       this.#client.back()

@@ -30,7 +30,7 @@ export async function overNetwork(
 }
 
 /** The SDK's stream for a wire. */
-export function streamTo(wire: NetworkWire, { url, token, path = '/acp/demo' }: Place): Stream {
+function streamTo(wire: NetworkWire, { url, token, path = '/acp/demo' }: Place): Stream {
   const headers = { authorization: `Bearer ${token}` }
   if (wire === 'http') return createHttpStream(url + path, { headers })
   return createWebSocketStream(url.replace('http', 'ws') + path, { headers, WebSocket: Socket })

@@ -44,13 +44,19 @@ interface Asked {
   readonly params: object
 }
 
-async function ask(socket: WebSocket, message: Asked): Promise<Message> {
-  socket.send(JSON.stringify(message))
-  for (;;) {
-    const [data] = (await once(socket, 'message')) as [Buffer]
-    const answer = JSON.parse(data.toString()) as Message
-    if (answer.id === message.id && answer.method === undefined) return answer
-  }
+/** Listens from before the request on: what came in one packet is emitted without a turn of the event loop between. */
+function ask(socket: WebSocket, message: Asked): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (data: Buffer): void => {
+      const answer = JSON.parse(data.toString()) as Message
+      if (answer.id !== message.id || answer.method !== undefined) return
+      socket.off('message', onMessage).off('close', onClose)
+      resolve(answer)
+    }
+    const onClose = (code: number): void => reject(new Error(`Closed with ${code} before the answer`))
+    socket.on('message', onMessage).once('close', onClose)
+    socket.send(JSON.stringify(message))
+  })
 }
 
 async function initialized(daemon: Daemon): Promise<WebSocket> {
@@ -79,7 +85,7 @@ const filesOf = ({ pid }: Daemon): number => readdirSync(`/proc/${pid}/fd`).leng
 /** A turn by another client, which has to be served whatever the others do. */
 async function servesOthers(daemon: Daemon): Promise<void> {
   const socket = await initialized(daemon)
-  const params = { cwd: '/', mcpServers: [], _meta: { agentproto: { adapter: 'demo' } } }
+  const params = { cwd: temporaryFolder('project'), mcpServers: [], _meta: { agentproto: { adapter: 'demo' } } }
   const { result } = await ask(socket, { jsonrpc: '2.0', id: 1, method: 'session/new', params })
   const prompt = { sessionId: result?.sessionId, prompt: [{ type: 'text', text: 'hello' }] }
   const ended = await ask(socket, { jsonrpc: '2.0', id: 2, method: 'session/prompt', params: prompt })

@@ -12,6 +12,8 @@ import type { SessionServices } from './session-services.js'
 /** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
+/** Characters of the id that an agent gives a session. */
+const MAX_ID = 4_096
 
 export interface SessionOpeningOptions {
   readonly client: SessionLink & { readonly peer: Peer; readonly isNumbered: boolean }
@@ -65,6 +67,12 @@ export class SessionOpening {
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
+      // It is stored, and sent with each message.
+      if (agentSessionId.length > MAX_ID)
+        throw new AgentprotoError('handshake_failed', 'The id of the session that the agent opened is too long', {
+          expected: `at most ${MAX_ID} characters`,
+          given: agentSessionId.length,
+        })
       const start = {
         agentSessionId,
         warnings,

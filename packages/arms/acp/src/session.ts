@@ -1,5 +1,5 @@
 import { Conversation } from '@agentproto/arm-kit'
-import type { IdlePoint, IdleSubject, Turn, TurnOutcome } from '@agentproto/arm-kit'
+import type { IdlePoint, IdleSubject, Turn, TurnOutcome, UserAsk } from '@agentproto/arm-kit'
 import {
   asRecord,
   type AgentCapabilities,
@@ -8,6 +8,7 @@ import {
   type Clock,
   type ContentBlock,
   type Json,
+  type ToolCall,
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
@@ -255,21 +256,26 @@ export class AcpSession implements ArmSession, IdleSubject {
     const { id, method, params } = request
     const { peer } = this.#link
     const asks = this.catchUp?.asks
-    if (asks?.isRepeated(request, peer.respond.bind(peer)) === true) return
     const asked = askOf(method, params)
+    const call = this.#callOf(asked)
+    if (asks?.isRepeated(request, call, peer.respond.bind(peer)) === true) return
     // An earlier host has cancelled the turn after it asked, or its answer would be there.
     const isOver = isOld && this.conversation.turn?.cancelling === true
     if (!asked || !(isOver || this.conversation.canAsk)) {
       this.conversation.addNotice(extension(method, params))
       return peer.respond(id, cancelledAsk(method))
     }
-    const again = asks?.add(request, peer.respond.bind(peer))
+    const again = asks?.add(request, call, peer.respond.bind(peer))
     const respond = (answer: RpcAnswer): void => (again ? again.answer(answer) : peer.respond(id, answer))
     this.conversation.ask(again ?? id, asked.ask, {
       reply: (answer) => respond({ result: asked.result(answer) }),
       withdrawn: () => respond(WITHDRAWN),
     })
     if (isOver) this.conversation.cancelRequests()
+  }
+
+  #callOf(asked: { readonly ask: UserAsk } | undefined): ToolCall | undefined {
+    return asked?.ask.kind === 'permission' ? this.conversation.callOf(asked.ask.toolCall) : undefined
   }
 
   /** Handles a request that an earlier host has answered: it is neither asked nor carried out again. */

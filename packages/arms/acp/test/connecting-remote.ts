@@ -29,14 +29,7 @@ export interface Connect {
   readonly secrets?: readonly string[]
 }
 
-const optionsOf = ({
-  url,
-  access,
-  limits,
-  clock = systemClock,
-  signal,
-  secrets,
-}: Connect): ArmConnectOptions => ({
+const optionsOf = ({ url, access, limits, clock = systemClock, signal, secrets }: Connect): ArmConnectOptions => ({
   launch: { command: '', args: [], cwd: '/work', env: {}, marker: 'remote' },
   limits: { ...DEFAULT_ARM_LIMITS, ...limits },
   clock,

@@ -136,3 +136,22 @@ test('an answer of one turn is none of the next', async () => {
   await sent
   expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
 })
+
+test('an answer is not given to a request whose call has changed since it was asked', async () => {
+  const { session, sink, agent } = await open({ numbered: true })
+  let answer = (): void => {}
+  sink.onAsk = () => new Promise((resolve) => (answer = () => resolve(yes)))
+  agent.question = { ...agent.question, requestId: 'same' }
+  const sent = session.send([{ type: 'text', text: 'ask' }])
+  await sink.until(() => sink.asked.length === 1)
+  const answerFirst = answer
+  await agent.drop()
+  agent.tell({ sessionUpdate: 'tool_call_update', toolCallId: 'asked', rawInput: { command: 'rm -rf /' } })
+  await expect.poll(() => agent.asked.length).toBe(2)
+  await sink.until(() => sink.asked.length === 2)
+  expect(sink.asked[1]?.request).toMatchObject({ toolCall: { input: { command: 'rm -rf /' } } })
+  answerFirst()
+  await session.cancel()
+  await sent
+  expect(sink.text).not.toContain('answer yes')
+})

@@ -83,6 +83,7 @@ test.each([
   ['never answers', 'start new-mute', 'timeout', /session\/new/],
   ['refuses', 'start new-refused', 'handshake_failed', /disk full/],
   ['dies', 'start new-dies', 'handshake_failed', /SIGKILL/],
+  ['gives an endless id', 'start long-id', 'handshake_failed', /id of the session .* is too long/],
   ['gives no id', 'start no-id', 'handshake_failed', /without an id/],
   ['wants a login', 'start auth', 'auth_required', /Run `fixture login`/],
 ])('opening a session with an agent that %s fails by its own name', async (_, words, code, message) => {
@@ -197,4 +198,10 @@ test('closing ends the process, once', async () => {
   expect(connection.close()).toBe(connection.close())
   expect(await connection.close()).toEqual({ exitCode: 0 })
   expect(existsSync(`/proc/${pid}`)).toBe(false)
+})
+
+test('an endless name of an agent is cut', async () => {
+  const connection = await connect('start long-name')
+  expect(connection.info.name).toHaveLength(256)
+  expect(connection.info.version).toHaveLength(256)
 })

@@ -127,6 +127,11 @@ export class Conversation {
     return signals.length > 0
   }
 
+  /** What is known of a call, with what an update says of it. */
+  callOf(update: ToolUpdate): ToolCall | undefined {
+    return this.turn && (this.turn.tools ?? new ToolCalls()).known(update)
+  }
+
   addNotice(notice: AgentNotice): void {
     this.#batch.push(notice)
   }

@@ -1,4 +1,4 @@
-import { asRecord } from '@agentproto/contracts'
+import { asRecord, type ToolCall } from '@agentproto/contracts'
 import type { HostRequest } from '../host-services.js'
 import type { RpcAnswer } from '../rpc-answer.js'
 
@@ -16,9 +16,9 @@ export class Ask {
   /** What it was answered; the answer may not have reached the agent. */
   #answer: RpcAnswer | undefined
 
-  constructor(request: HostRequest, respond: Respond) {
-    this.identity = identityOf(request)
-    this.id = request.id
+  constructor(id: unknown, identity: string, respond: Respond) {
+    this.identity = identity
+    this.id = id
     this.#respond = respond
   }
 
@@ -48,16 +48,19 @@ export class RepeatedAsks {
   /** Those of an earlier connection that were not asked again. */
   #earlier: Set<Ask> | undefined
 
-  add(request: HostRequest, respond: Respond): Ask {
-    const ask = new Ask(request, respond)
+  add(request: HostRequest, call: ToolCall | undefined, respond: Respond): Ask {
+    const ask = new Ask(request.id, identityOf(request, call), respond)
     this.#asks.push(ask)
     if (this.#asks.length > MAX_ASKS) this.#asks.shift()
     return ask
   }
 
-  /** Whether it is a request of an earlier connection that is asked again; it is then not asked. */
-  isRepeated(request: HostRequest, respond: Respond): boolean {
-    const identity = identityOf(request)
+  /**
+   * Whether it is a request of an earlier connection that is asked again; it is then not asked.
+   * @param call what is known of the call that it is about
+   */
+  isRepeated(request: HostRequest, call: ToolCall | undefined, respond: Respond): boolean {
+    const identity = identityOf(request, call)
     const ask = [...(this.#earlier ?? [])].find((each) => each.identity === identity)
     if (!ask) return false
     this.#earlier?.delete(ask)
@@ -99,8 +102,13 @@ export class RepeatedAsks {
   }
 }
 
-/** The same question about the same, whatever name the agent gives it: an answer counts for what the user has seen. */
-function identityOf({ method, params }: HostRequest): string {
+/**
+ * The same question about the same, whatever name the agent gives it: an answer counts for what the user has seen. A request may
+ * name its call alone, and be about what was said of that call before.
+ */
+function identityOf({ method, params }: HostRequest, call: ToolCall | undefined): string {
   const { _meta, ...asked } = params
-  return JSON.stringify([method, asRecord(asRecord(_meta)['agentproto'])['requestId'], asked])
+  const { toolName, title, kind, locations, input } = call ?? {}
+  const { requestId } = asRecord(asRecord(_meta)['agentproto'])
+  return JSON.stringify([method, requestId, asked, toolName, title, kind, locations, input])
 }

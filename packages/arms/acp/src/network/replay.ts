@@ -1,8 +1,9 @@
 import { asRecord, asString, type ContentBlock, type Json, promptText } from '@agentproto/contracts'
 import { isContentBlock } from '@agentproto/arm-kit'
 
-/** Updates of one turn that are kept until the history is complete. */
+/** Updates of one turn that are kept until the history is complete, and their characters. */
 const MAX_UPDATES = 20_000
+const MAX_CHARS = 16 << 20
 
 /** What of a turn is text. */
 export type Said = 'text-delta' | 'thought'
@@ -20,11 +21,12 @@ export interface KnownTurn {
 /** What two prompts are compared by: agents cut a prompt into pieces of their own. */
 export const promptKey = (blocks: readonly ContentBlock[]): string => promptText(blocks).replaceAll(/\s+/g, '')
 
-/** Prompts of a history that are kept; the last ones count. */
+/** Prompts of a history that are kept; the last ones count. A longer prompt than one that can be sent is cut. */
 const MAX_PROMPTS = 1_000
+const MAX_PROMPT_CHARS = 5 << 20
 
 interface Prompt {
-  readonly blocks: ContentBlock[]
+  key: string
   /** The number of its turn, of an agent that numbers them. */
   number: number | undefined
 }
@@ -32,16 +34,17 @@ interface Prompt {
 /** The prompts in a history. */
 export class Prompts {
   #all: Prompt[] = []
+  #chars = 0
   #isInPrompt = false
 
   /** The key of the last one. */
   get last(): string {
-    return promptKey(this.#all.at(-1)?.blocks ?? [])
+    return this.#all.at(-1)?.key ?? ''
   }
 
   /** The number of the turn of a prompt. An agent may write a prompt in another way: the only one is that one. */
   numberOf(key: string | undefined): number | undefined {
-    const same = this.#all.findLast(({ blocks }) => promptKey(blocks) === key)
+    const same = this.#all.findLast((prompt) => prompt.key === key)
     return (same ?? (this.#all.length === 1 ? this.#all[0] : undefined))?.number
   }
 
@@ -53,14 +56,25 @@ export class Prompts {
     const prompt = this.#all.at(-1)
     if (!isPrompt || !prompt) return false
     const { content } = update
-    if (isContentBlock(content)) prompt.blocks.push(content)
+    if (isContentBlock(content)) this.#extend(prompt, promptKey([content]))
     prompt.number ??= turn
     return true
   }
 
   #begin(): void {
-    this.#all.push({ blocks: [], number: undefined })
-    if (this.#all.length > MAX_PROMPTS) this.#all.shift()
+    this.#all.push({ key: '', number: undefined })
+    if (this.#all.length > MAX_PROMPTS) this.#drop()
+  }
+
+  #extend(prompt: Prompt, text: string): void {
+    const more = text.slice(0, MAX_PROMPT_CHARS - prompt.key.length)
+    prompt.key += more
+    this.#chars += more.length
+    while (this.#chars > MAX_CHARS) this.#drop()
+  }
+
+  #drop(): void {
+    this.#chars -= this.#all.shift()?.key.length ?? 0
   }
 }
 
@@ -84,6 +98,7 @@ export class Replay {
   readonly #prompts = new Prompts()
   /** What follows the last prompt. */
   #updates: Json[] = []
+  #chars = 0
   #isWhole = true
 
   constructor(known: KnownTurn) {
@@ -94,11 +109,13 @@ export class Replay {
   add(update: Json): boolean {
     if (this.#prompts.add(update)) {
       this.#updates = []
+      this.#chars = 0
       this.#isWhole = true
       return true
     }
     if (!isOfTurn(update)) return false
-    if (this.#updates.length < MAX_UPDATES) this.#updates.push(update)
+    this.#chars += JSON.stringify(update).length
+    if (this.#updates.length < MAX_UPDATES && this.#chars <= MAX_CHARS) this.#updates.push(update)
     else this.#isWhole = false
     return true
   }

@@ -131,3 +131,14 @@ test('a handshake alone opens no session and closes its connection', async () =>
   expect(info).toMatchObject({ name: 'remote', version: '1', capabilities: { load: true } })
   expect([made.agent.sent('session/new'), made.agent.closed.length]).toEqual([[], 1])
 })
+
+test('a secret that an agent repeats in a handshake that fails is in no part of the error', async () => {
+  const made = await world()
+  const send = made.agent.send.bind(made.agent)
+  made.agent.send = (message) => send({ ...message, result: { protocolVersion: VALUE } })
+  const endpoint: AgentEndpoint = { url: made.agent.url, headers: HEADERS, secrets: ['build-server'] }
+  const failing = reachEndpoint(endpoint, made.host, new AbortController().signal)
+  const thrown = await failing.catch((error: unknown) => error)
+  expect(thrown).toMatchObject({ code: 'handshake_failed', parts: { given: '[redacted]' } })
+  expect(String(thrown)).not.toContain(VALUE)
+})

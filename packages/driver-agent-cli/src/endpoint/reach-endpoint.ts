@@ -3,6 +3,7 @@ import { DEFAULT_ARM_LIMITS } from '@agentproto/contracts/agent'
 import type { AgentEndpoint } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import { DEFAULT_CLIENT } from '../launch/launch-agent.js'
+import { redactedError } from '../launch/redacted-error.js'
 import { remoteEndpoint } from './remote-endpoint.js'
 
 /** What an agent that runs elsewhere said when it was connected to. */
@@ -39,7 +40,6 @@ export async function reachEndpoint(
     await connection.close()
     return { info: host.redactor?.redactData(connection.info) ?? connection.info, handshakeMs }
   } catch (thrown) {
-    if (isAgentprotoError(thrown)) thrown.message = host.redactor?.redact(thrown.message) ?? thrown.message
-    throw thrown
+    throw isAgentprotoError(thrown) ? redactedError(thrown, host.redactor) : thrown
   }
 }

@@ -8,6 +8,7 @@ import { isSecretName } from '@agentproto/subprocess'
 import type { AgentHost, SpawnProvision } from '../agent-host.js'
 import { remoteEndpoint } from '../endpoint/remote-endpoint.js'
 import { declaredSecrets, secretVariables } from './declared-secrets.js'
+import { redactedError } from './redacted-error.js'
 import { RedactingSink } from './redacting-sink.js'
 
 export interface GuardedLaunch {
@@ -136,7 +137,7 @@ export class LaunchGuard {
       this.#isExpiry(thrown.parts.data?.['exitCode']) ? await this.#expired(thrown) : thrown,
       manifest,
     )
-    return this.#clean(failed)
+    return redactedError(failed, this.#redactor)
   }
 
   #isExpiry(exitCode: unknown): boolean {
@@ -157,16 +158,6 @@ export class LaunchGuard {
     const { host, adapter } = this.#launch
     // A failure to record it must not hide how the agent ended.
     await host.provisioning?.loginExpired(adapter.manifest.id, host).catch(() => undefined)
-  }
-
-  /** The message and its parts; the cause stays inside the process. */
-  #clean(error: AgentprotoError): AgentprotoError {
-    const redactor = this.#redactor
-    if (redactor === undefined) return error
-    const { cause, ...parts } = error.parts
-    const clean = new AgentprotoError(error.code, '', { ...redactor.redactData(parts), cause })
-    clean.message = redactor.redact(error.message)
-    return clean
   }
 }
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeAgent, type DescribeAgent } from '@agentproto/driver-agent-cli'
-import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
+import { processesMarked } from '../../../tooling/process-table.ts'
 
 const demo = fileURLToPath(new URL('../../demo-agent/bin/demo-agent.mjs', import.meta.url))
 
@@ -18,22 +18,21 @@ function describing(command: DescribeAgent['command']) {
   return { describe, root }
 }
 
-const markers = () => findMarkedProcesses().filter(({ marker }) => marker.startsWith('observe_'))
-
 test('12.C7 an agent is asked what it offers, and leaves no process and no file', async () => {
   const { describe, root } = describing([process.execPath, demo])
   const { capabilities, modes, session } = await describe()
   expect([capabilities.load, capabilities.embeddedContext, session]).toEqual([true, true, 'opened'])
   expect(modes.map(({ id }) => id)).toEqual(expect.arrayContaining(['default', 'plan']))
-  expect([readdirSync(root), markers()]).toEqual([[], []])
+  expect([readdirSync(root), processesMarked(root)]).toEqual([[], []])
 })
 
 test('12.C7 what is no ACP agent, or is not there, fails with its reason and leaves nothing', async () => {
-  await expect(describing(['/bin/false']).describe()).rejects.toMatchObject({ code: expect.stringMatching(/_failed$/) })
-  await expect(describing(['./none']).describe()).rejects.toMatchObject({ code: 'agent_not_installed' })
+  const [failing, missing, silent] = [describing(['/bin/false']), describing(['./none']), describing(['/bin/cat'])]
+  await expect(failing.describe()).rejects.toMatchObject({ code: expect.stringMatching(/_failed$/) })
+  await expect(missing.describe()).rejects.toMatchObject({ code: 'agent_not_installed' })
   const abort = new AbortController()
-  const waiting = describing(['/bin/cat']).describe({ signal: abort.signal })
+  const waiting = silent.describe({ signal: abort.signal })
   abort.abort()
   await expect(waiting).rejects.toMatchObject({ code: 'cancelled' })
-  expect(markers()).toEqual([])
+  expect([failing, missing, silent].flatMap(({ root }) => processesMarked(root))).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 import type { Client } from '@agentproto/client'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { findProgram } from '../../tooling/programs.mjs'
 
 /** A gateway that serves the console: in this process, or a daemon. */
@@ -35,6 +35,8 @@ export async function openConsole(gateway: ConsoleGateway, options: OpenOptions 
   const { code } = await gateway.client.browserCode()
   await opened.page.goto(`${gateway.url}/console/#code=${code}${options.place ?? '/'}`)
   await opened.page.getByRole('navigation', { name: 'Places' }).waitFor()
+  // The places are shown while the code is exchanged: a page that is left before that would have no login.
+  await expect.poll(() => opened.context.cookies()).not.toEqual([])
   return opened
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { measuredBlock } from '../packages/manifest/test/fixtures/measured-agent.ts'
 import { needs } from '../tooling/needs.ts'
 import { openConsole } from './support/console.js'
 import { startGateway } from './support/gateway.js'
@@ -8,36 +9,14 @@ import { ownAdapter } from './support/own-adapter.js'
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202E'
 
-/** As a manifest has it. */
-const OBSERVED = {
-  at: '2026-11-23T10:00:00.000Z',
-  protocol_version: 1,
-  handshake_ms: 64,
-  capabilities: {
-    load: false,
-    resume: false,
-    list: false,
-    close: false,
-    fork: false,
-    image: false,
-    audio: false,
-    embedded_context: false,
-    mcp_http: false,
-    mcp_sse: false,
-    additional_directories: false,
-  },
-  modes: [],
-  models: [],
+const OBSERVED = measuredBlock({
   logins: [
-    { id: 'key', name: 'API key', needs_terminal: false },
-    { id: 'browser', name: HOSTILE, needs_terminal: true },
+    { id: 'key', name: 'API key', needsTerminal: false },
+    { id: 'browser', name: HOSTILE, needsTerminal: true },
   ],
   session: { refused: { code: 'auth_required', message: `Log in first ${HOSTILE}` } },
-  ends: 'stdin',
-  end_ms: 3,
-  stdout_noise: { lines: 0 },
   leaves: { processes: [HOSTILE], files: 1, bytes: 100 },
-}
+})
 
 /** The row of an agent that was measured so, installed and opened. */
 async function openMeasured(auth: object) {

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
+import { measuredBlock } from '../../manifest/test/fixtures/measured-agent.ts'
 import { runProgram } from '../src/program.js'
 import { environment, folder } from './cli-process.js'
 import { runHere } from './run-here.js'
@@ -18,33 +19,8 @@ const REGISTRY = {
   added_at: '2026-11-23T10:00:00.000Z',
 }
 
-const observed = (session: unknown) => ({
-  at: '2026-11-23T10:00:00.000Z',
-  protocol_version: 1,
-  handshake_ms: 64,
-  capabilities: {
-    load: false,
-    resume: false,
-    list: false,
-    close: false,
-    fork: false,
-    image: false,
-    audio: false,
-    embedded_context: false,
-    mcp_http: false,
-    mcp_sse: false,
-    additional_directories: false,
-  },
-  modes: [],
-  models: [],
-  logins: [{ id: 'key', name: 'API key', needs_terminal: false }],
-  session,
-  ends: 'stdin',
-  end_ms: 3,
-  stdout_noise: { lines: 0 },
-  leaves: { processes: [], files: 0, bytes: 0 },
-})
-const refused = (code: string) => observed({ refused: { code, message: 'Log in first' } })
+const refused = (code: 'auth_required' | 'handshake_failed') =>
+  measuredBlock({ session: { refused: { code, message: 'Log in first' } } })
 
 /** A home with an adapter for each slug, whose manifest has this block. */
 function homeWith(blocks: Readonly<Record<string, object>>): string {
@@ -75,7 +51,7 @@ test('18.5 the list says where each adapter came from, and which agent refused a
   const home = homeWith({
     aa: { registry: REGISTRY, observed: refused('auth_required') },
     ab: { registry: REGISTRY, observed: refused('handshake_failed') },
-    ac: { registry: REGISTRY, observed: observed('opened') },
+    ac: { registry: REGISTRY, observed: measuredBlock() },
     ad: { registry: REGISTRY, observed: { at: REGISTRY.added_at, failed: { code: 'timeout', message: 'No answer' } } },
     ae: {},
   })

@@ -1,32 +1,12 @@
 import type { AgentObservation } from '@agentproto/contracts/agent'
 import { observedBlock, observedMembers, parseAgentCli } from '@agentproto/manifest'
 import { expect, test } from 'vitest'
+import { MEASURED } from './fixtures/measured-agent.ts'
 
 const OBSERVED: AgentObservation = {
-  at: '2026-11-23T10:00:00.000Z',
-  protocolVersion: 1,
-  handshakeMs: 64,
-  capabilities: {
-    load: false,
-    resume: false,
-    list: false,
-    close: false,
-    fork: false,
-    image: false,
-    audio: false,
-    embeddedContext: true,
-    mcpHttp: false,
-    mcpSse: false,
-    additionalDirectories: false,
-  },
-  modes: [],
-  models: [],
-  logins: [{ id: 'key', name: 'API key', needsTerminal: false }],
+  ...MEASURED,
+  capabilities: { ...MEASURED.capabilities, embeddedContext: true },
   session: { refused: { code: 'handshake_failed', agentCode: -32603, message: 'model not configured' } },
-  ends: 'stdin',
-  endMs: 3,
-  stdoutNoise: { lines: 0 },
-  leaves: { processes: [], files: 0, bytes: 0 },
 }
 
 function parse(observed: unknown) {

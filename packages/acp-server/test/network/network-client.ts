@@ -9,7 +9,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../../gateway-http/test/fake-clock.ts'
 import { fakeService, type ServiceCall } from '../fake-service.ts'
 import { FakeSessions } from '../fake-sessions.ts'
 

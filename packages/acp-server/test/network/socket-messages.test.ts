@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { ACP_BOUNDS } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { SocketMessages } from '../../src/network/socket-messages.js'
-import { FakeClock } from '../fake-clock.ts'
+import { FakeClock } from '../../../gateway-http/test/fake-clock.ts'
 
 class FakeSocket extends EventEmitter {
   readonly bufferedAmount = 0

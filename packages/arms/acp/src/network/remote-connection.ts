@@ -18,9 +18,9 @@ import type {
   ProcessExit,
 } from '@agentproto/contracts/agent'
 import { AcpClient } from '../client.js'
+import { Backoff } from './backoff.js'
 import { connectFailure, ConnectFailure } from './connect-failure.js'
 import { Heartbeat } from './heartbeat.js'
-import { Backoff } from './reconnect.js'
 import { canRejoin, endSession, rejoin, type RemoteSession } from './rejoin.js'
 import type { RemoteEndpoint } from './remote-endpoint.js'
 import { type AgentSocket, openSocket, type SocketEnd, type SocketEvents } from './socket-stream.js'

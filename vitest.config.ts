@@ -2,12 +2,14 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { FailedFilesReporter } from './tooling/failed-files-reporter.ts'
 import { PlainCountReporter } from './tooling/plain-count-reporter.ts'
+import { StuckFilesReporter } from './tooling/stuck-files-reporter.ts'
 
 // Tests read the workspace packages' TypeScript, not their dist: a fresh clone tests without building.
 const conditions = ['@agentproto/source', 'module', 'node', 'development|production']
 
 // Where `tooling/test-twice.sh` wants the list of failed files.
 const failedFiles = process.env['FAILED_FILES']
+const stuckFiles = new StuckFilesReporter()
 
 export default defineConfig({
   resolve: { conditions },
@@ -26,7 +28,8 @@ export default defineConfig({
     reporters: [
       'default',
       new PlainCountReporter(),
-      ...(failedFiles === undefined ? [] : [new FailedFilesReporter(failedFiles)]),
+      stuckFiles,
+      ...(failedFiles === undefined ? [] : [new FailedFilesReporter(failedFiles, stuckFiles.stuck)]),
     ],
     projects: [
       {

@@ -7,13 +7,20 @@ import type { Reporter, TestModule } from 'vitest/node'
  */
 export class FailedFilesReporter implements Reporter {
   readonly #path: string
+  readonly #stuck: ReadonlySet<string>
 
-  constructor(path: string) {
+  /** @param stuck files whose process was killed; vitest reports each as an error outside of all tests */
+  constructor(path: string, stuck: ReadonlySet<string>) {
     this.#path = path
+    this.#stuck = stuck
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const failed = modules.filter((module) => module.state() === 'failed').map((module) => module.relativeModuleId)
-    writeFileSync(this.#path, unhandledErrors.length > 0 ? '' : failed.map((file) => `${file}\n`).join(''))
+    const files = [...new Set([...failed, ...this.#stuck])]
+    writeFileSync(
+      this.#path,
+      unhandledErrors.length > this.#stuck.size ? '' : files.map((file) => `${file}\n`).join(''),
+    )
   }
 }

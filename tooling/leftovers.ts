@@ -3,8 +3,9 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cacheFolder } from '../e2e/agent-cache.mjs'
-import { processesMarked } from './process-table.ts'
+import { endProcess, processesMarked } from './process-table.ts'
 import type { MarkedProcess } from './process-table.ts'
+import { isWorker } from './stuck-files-reporter.ts'
 
 /**
  * Gives a test run a HOME, an agentproto home and a temporary folder of its own, and fails the run when one of its
@@ -36,7 +37,7 @@ function moveHome(folder: string): void {
 
 async function teardown(folder: string): Promise<void> {
   const left = await stillThere(folder)
-  for (const { pid } of left) end(pid)
+  for (const { pid } of left) endProcess(pid)
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   if (left.length > 0) report(left)
 }
@@ -53,16 +54,8 @@ async function stillThere(folder: string): Promise<readonly MarkedProcess[]> {
 }
 
 /** The runner and its workers: they end after this teardown. */
-function isOwn({ pid, parent, commandLine }: MarkedProcess): boolean {
-  return pid === process.pid || (parent === process.pid && commandLine.includes('/vitest/dist/workers/'))
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended since the last look.
-  }
+function isOwn(found: MarkedProcess): boolean {
+  return found.pid === process.pid || isWorker(found)
 }
 
 function report(left: readonly MarkedProcess[]): never {

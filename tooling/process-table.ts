@@ -16,6 +16,14 @@ export function processesMarked(mark: string): readonly MarkedProcess[] {
     .filter((found) => found !== undefined)
 }
 
+export function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended since the last look.
+  }
+}
+
 function processIds(): readonly number[] {
   try {
     return readdirSync('/proc')

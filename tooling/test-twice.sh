@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a test script of package.json. When at most three of its files fail, these run once more, alone: on a busy machine a
 # race of one test in five thousand must not decide about a change. A test that fails again has failed, and what passed only
-# the second time is printed as flaky: each is a defect to fix.
+# the second time is printed as flaky: each is a defect to fix. A file that is stuck (stuck-files-reporter.ts) has failed.
 set -euo pipefail
 script=$1
 FAILED_FILES=$(mktemp)

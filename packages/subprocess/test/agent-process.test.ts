@@ -118,7 +118,7 @@ describe.each<[string, Spawn]>([
 
   test('output of a descendant that came while the host was busy is read after the process itself ended', async () => {
     const dir = scratch()
-    const [go, done] = [join(dir, 'go'), join(dir, 'done')]
+    const [ready, go, done] = [join(dir, 'ready'), join(dir, 'go'), join(dir, 'done')]
     const timers = new Set<() => void>()
     const runAll = (): void => {
       const due = [...timers]
@@ -132,12 +132,17 @@ describe.each<[string, Spawn]>([
         return { cancel: () => void timers.delete(run) }
       },
     }
-    const orphan = `trap '' TERM; while ! [ -e ${go} ]; do :; done; echo late; : > ${done}`
-    const { agent, lines } = await begin(launchOf('/bin/sh', ['-c', `(${orphan}) & echo early`]), { clock })
+    const orphan = `trap '' TERM; : > ${ready}; while ! [ -e ${go} ]; do :; done; echo late; : > ${done}`
+    // Its SIGTERM comes with the end of the shell: before that, the orphan must have its trap.
+    const shell = `(${orphan}) & while ! [ -e ${ready} ]; do :; done; echo early`
+    const { agent, lines } = await begin(launchOf('/bin/sh', ['-c', shell]), { clock })
     await agent.exit
     await expect.poll(() => lines).toEqual(['early'])
     writeFileSync(go, '')
-    while (!existsSync(done));
+    // Waits as a busy host does, without reading a pipe; a test must end all the same.
+    const until = Date.now() + 10_000
+    while (!existsSync(done) && Date.now() < until);
+    expect(existsSync(done)).toBe(true)
     runAll()
     expect((await agent.closed, lines)).toEqual(['early', 'late'])
     // The clock moves only by hand, and the orphan may not have been gone yet when it last did.

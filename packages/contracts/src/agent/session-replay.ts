@@ -11,6 +11,8 @@ import type { EventReader, OutputReader } from '../wire/session-service.js'
 export interface SharedLog {
   /** Its last known record. */
   readonly session: Session
+  /** Counts its owners. */
+  readonly epoch: number
   /** Number of the last event that is there; 0 for none. @throws `cluster_unavailable` */
   lastSeq(): Promise<number>
   /** The events after a number, oldest first, up to those that are there now. @throws `cluster_unavailable` */

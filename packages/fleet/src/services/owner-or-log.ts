@@ -31,10 +31,11 @@ export async function ownerOrLog<T>(sources: Sources, id: string, { owner, inLog
 
 /** The log of a session that the directory knows. */
 export function sharedLog({ view, log }: Pick<Sources, 'view' | 'log'>, id: string): SharedLog | undefined {
-  const session = view.session(id)?.session
+  const record = view.session(id)
   return (
-    session && {
-      session,
+    record && {
+      session: record.session,
+      epoch: record.epoch,
       lastSeq: () => log.lastSeq(id),
       batches: (after) => log.batches(id, after),
       follow: (after) => log.follow(id, after),

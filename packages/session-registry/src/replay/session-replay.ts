@@ -1,19 +1,21 @@
-import type { Clock, SessionRequest, Turn, TurnDetail } from '@agentproto/contracts'
+import type { Clock, Turn, TurnDetail } from '@agentproto/contracts'
 import type { EventBatch, SessionReplay, SharedLog } from '@agentproto/contracts/agent'
 import type { EventReader, OutputReader } from '@agentproto/contracts/wire'
 import { exportOf } from '../archive/session-export.js'
-import { SessionRebuild } from '../archive/session-rebuild.js'
 import { eventOf } from '../log/event-record.js'
 import { endOf } from '../log/log-batches.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 import { OutputFeed } from '../output/output-feed.js'
-import { LogTurns } from './log-turns.js'
+import type { FoldedLogs } from './folded-logs.js'
+import { logRequests } from './log-requests.js'
+import { logTurns } from './log-turns.js'
 import { startOf } from '../turns/turn-history.js'
 import { readTurn, readTurns, type TurnSource, withPrompt } from '../turns/turn-log.js'
 
 /** Answers of a session of another host, with the code that answers for those of this one. */
 export function sessionReplay({ clock }: { readonly clock: Clock }): SessionReplay {
-  const turns = new LogTurns()
+  const turns = logTurns()
+  const requests = logRequests()
   const source = async (log: SharedLog): Promise<TurnSource> => sourceOf(log, await turns.of(log))
   return {
     async output(log, lastN) {
@@ -36,14 +38,14 @@ export function sessionReplay({ clock }: { readonly clock: Clock }): SessionRepl
       const result = await readTurn(known, number)
       return result.state === 'ended' ? result : undefined
     },
-    requests: requestsIn,
+    requests: (log) => requests.of(log),
     export: (log, format) => exportOf(log.session, itemsOf(log), { format, now: new Date(clock.now()).toISOString() }),
   }
 }
 
 interface FeedOptions {
   readonly clock: Clock
-  readonly turns: LogTurns
+  readonly turns: FoldedLogs<readonly Turn[]>
   readonly isOver: () => boolean
 }
 
@@ -99,19 +101,6 @@ const sourceOf = (log: SharedLog, all: readonly Turn[]): TurnSource => ({
 
 const detailOf = async (source: TurnSource, number: number): Promise<TurnDetail> =>
   withPrompt(source, await readTurn(source, number))
-
-async function requestsIn(log: SharedLog): Promise<readonly SessionRequest[]> {
-  const { state } = await new SessionRebuild(log.session).applyAll(withoutText(log))
-  return state.requests
-}
-
-/** Most events of a log are text, and none of them changes a request: they are not even parsed. */
-async function* withoutText(log: SharedLog): AsyncGenerator<LogItem> {
-  for await (const { records, gap } of log.batches(0)) {
-    if (gap !== undefined) yield gapNotice(gap)
-    for (const record of records) if (record.type !== 'text-delta' && record.type !== 'thought') yield eventOf(record)
-  }
-}
 
 async function* itemsOf(log: SharedLog): AsyncGenerator<LogItem> {
   let last = 0

@@ -181,9 +181,9 @@ test('what each package exports', () => {
       adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome launchAgent loadAgentCli
       locateAgent observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
-      CheckedEndpoint LocatedAgent ReachedEndpoint agentHome agentPrefix declaredSecrets endpointPlace
-      endpointSecrets findAgent findInPrefix guardEndpoint launchHints newestOf programFolders
-      reachEndpoint removeFolder secretVariables
+      CheckedEndpoint LocatedAgent ReachedEndpoint agentHome agentPrefix consentedPlace declaredSecrets
+      endpointPlace endpointSecrets findAgent findInPrefix guardEndpoint launchHints newestOf
+      programFolders reachEndpoint removeFolder secretVariables
     @agentproto/fleet
       ClusterFindings Fleet FleetFigures FleetOptions OwnHost SharedServices createFleetKey examineCluster
       openFleet readFleetKey
@@ -222,7 +222,7 @@ test('what each package exports', () => {
     @agentproto/provisioning
       AdapterTexts EndpointParts EndpointPlan EndpointWish FoundTools NpmPackage NpmWish OauthParts
       ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter addAdapterFiles addEndpoint
-      createProvisioner findInstallTools lookUpNpm planEndpoint
+      createProvisioner findInstallTools lookUpNpm planEndpoint unneededConsents
     @agentproto/runtime
       ClusterOptions DEFAULT_PORT DescribeAgent EndpointPlan EndpointWish Endpoints ExaminedFleet FleetKey
       Gateway GatewayHooks GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions

@@ -69,6 +69,39 @@ test('an agent that runs elsewhere is added by its address, with a secret by its
   expect((await run('adapters', 'remove', 'build')).code).toBe(0)
 }, 60_000)
 
+test('a removed agent takes the consent to its address with it, unless another adapter needs it', async () => {
+  const { home, agent, run, place } = await world()
+  const consents = (): unknown =>
+    (JSON.parse(readFileSync(join(home, 'config.json'), 'utf8')) as { endpoints?: { private?: unknown } }).endpoints
+  await run('config', 'set', 'endpoints.private', 'nas.example:8080')
+  for (const slug of ['build', 'twin'])
+    await run('adapters', 'add', `${agent.url}/${slug}`, '--as', slug, ...SECRET, '--allow-private')
+  expect(consents()).toEqual({ private: ['nas.example:8080', place] })
+
+  const first = await run('adapters', 'remove', 'twin', '--json')
+  expect(JSON.parse(first.stdout)).toMatchObject({ ok: true, slug: 'twin', consentsRemoved: [] })
+  expect(consents()).toEqual({ private: ['nas.example:8080', place] })
+
+  const last = await run('adapters', 'remove', 'build')
+  expect(last.stderr).toContain('Removed build. Its agent runs elsewhere and is not touched.')
+  expect(last.stderr).toContain(`No other adapter needs ${place}: it is removed from endpoints.private in config.json.`)
+  expect(consents()).toEqual({ private: ['nas.example:8080'] })
+  const audit = readFileSync(join(home, 'logs/audit.jsonl'), 'utf8')
+  expect(audit).toContain('"action":"config-unset"')
+  const refused = await run('adapters', 'add', agent.url, '--as', 'build', ...SECRET)
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('--allow-private') })
+}, 60_000)
+
+test('the consent to an address goes in whatever notation it is written', async () => {
+  const { home, agent, run } = await world()
+  await run('adapters', 'add', agent.url, '--as', 'build', ...SECRET, '--allow-private')
+  const { port } = new URL(agent.url)
+  await run('config', 'set', 'endpoints.private', `127.1:${port}`)
+  const removed = await run('adapters', 'remove', 'build', '--json')
+  expect(JSON.parse(removed.stdout)).toMatchObject({ consentsRemoved: [`127.1:${port}`] })
+  expect(JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'))).toEqual({})
+}, 60_000)
+
 test('without the consent of the owner, a private address is refused before anything is connected to', async () => {
   const { home, agent, run, place } = await world()
   const refused = await run('adapters', 'add', agent.url, '--as', 'build', ...SECRET)

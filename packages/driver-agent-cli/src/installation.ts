@@ -2,7 +2,7 @@
 // the subpath's contract.
 export { agentHome } from './launch/agent-home.js'
 export { declaredSecrets, endpointSecrets, secretVariables } from './launch/declared-secrets.js'
-export { endpointPlace, guardEndpoint, type CheckedEndpoint } from './endpoint/guard-endpoint.js'
+export { endpointPlace, guardEndpoint, consentedPlace, type CheckedEndpoint } from './endpoint/guard-endpoint.js'
 export { reachEndpoint, type ReachedEndpoint } from './endpoint/reach-endpoint.js'
 export { removeFolder } from './observe/remove-folder.js'
 export { launchHints } from './launch/launch-hints.js'

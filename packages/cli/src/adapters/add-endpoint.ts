@@ -1,12 +1,12 @@
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { AddedAgent } from '@agentproto/contracts/wire'
-import type { EndpointPlan, EndpointWish } from '@agentproto/runtime'
+import type { EndpointWish } from '@agentproto/runtime'
 import { paintFor, print, warn, type CliContext } from '../cli-context.js'
-import { homeOf } from '../daemon/daemon-record.js'
 import { gatewayUrl } from '../daemon/gateway-url.js'
 import { withAudit } from '../home-audit.js'
 import { endpointLines } from '../render/endpoint-plan.js'
 import { confirm, isAttended } from './confirm.js'
+import { addConsent } from './endpoint-consent.js'
 
 /** How an agent that runs elsewhere is added. */
 export interface EndpointOptions {
@@ -43,7 +43,7 @@ export async function addEndpoint(
     throw new AgentprotoError('cancelled', 'Nothing was added')
   const { slug: adapter, url: address, secrets } = plan
   return withAudit(context, { action: 'adapter-add', adapter, source: address, secrets }, () =>
-    endpoints.add(wish, { signal, consent: (place) => addConsent(context, plan, place) }),
+    endpoints.add(wish, { signal, consent: (place) => addConsent(context, adapter, place) }),
   )
 }
 
@@ -55,17 +55,6 @@ function wishOf(
   throw new AgentprotoError('invalid_request', 'An agent that runs elsewhere needs a name here', {
     expected: 'a slug',
     hint: 'agentproto adapters add <url> --as <slug>',
-  })
-}
-
-async function addConsent(context: CliContext, { slug }: EndpointPlan, place: string): Promise<void> {
-  const { readConfigFile, valueAt, withValue, writeConfigFile } = await import('../config/config-file.js')
-  const { config } = homeOf(context)
-  const path = ['endpoints', 'private']
-  await withAudit(context, { action: 'config-set', key: path.join('.'), adapter: slug, place }, async () => {
-    const tree = await readConfigFile(config)
-    const before = valueAt(tree, path)
-    await writeConfigFile(config, withValue(tree, path, [...(Array.isArray(before) ? before : []), place]))
   })
 }
 

@@ -17,7 +17,7 @@ export async function openAdapters(context: CliContext, terminal?: Terminal): Pr
 }
 
 /** The same, but of a running gateway, which knows what its sessions run. Without one, no session runs. */
-export async function openOwnAdapters(context: CliContext): Promise<Pick<AdapterService, 'remove'>> {
+export async function openOwnAdapters(context: CliContext): Promise<Pick<AdapterService, 'get' | 'remove'>> {
   try {
     return (await connect({ ...context, autoStart: false })).adapters
   } catch (thrown) {

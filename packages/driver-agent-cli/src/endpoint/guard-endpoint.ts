@@ -27,7 +27,7 @@ export async function guardEndpoint(address: string, rules: EndpointRules): Prom
   const url = new URL(address)
   const place = endpointPlace(url)
   const { privateEndpoints = async () => [], resolve = systemAddresses } = rules
-  const consented = new Set((await privateEndpoints()).map(placeOf))
+  const consented = new Set((await privateEndpoints()).map(consentedPlace))
   const isConsented = consented.has(place)
   const isPlain = url.protocol !== 'wss:'
   if (isPlain && !isConsented) throw notAllowed(place, 'ws:// is not encrypted')
@@ -57,8 +57,8 @@ function checkReach(address: string, reach: AddressReach, { place, isPlain, isCo
 export const endpointPlace = (url: URL): string =>
   `${url.hostname.replace(/\.$/, '')}:${url.port || (url.protocol === 'wss:' ? '443' : '80')}`
 
-/** A consent in the notation of URLs: `[::1]:80`, `127.0.0.1:80` for `127.1:80`. */
-function placeOf(text: string): string {
+/** A consent in the notation of URLs: `[::1]:80`, `127.0.0.1:80` for `127.1:80`; empty for what names no place. */
+export function consentedPlace(text: string): string {
   // With a port that no scheme omits.
   const url = URL.canParse(`wss://${text}`) ? new URL(`wss://${text}`) : undefined
   return url === undefined || url.pathname !== '/' || url.username !== '' ? '' : endpointPlace(url)

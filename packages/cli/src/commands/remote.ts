@@ -16,7 +16,8 @@ Examples:
   $ agentproto acp --remote https://build.example.com       for an editor here, with agents there; see docs/ide.md
 
 A token is never an argument and never a part of the address, because other users can see arguments in the process list.
-It is stored for exactly one address, in the keyring if there is one. AGENTPROTO_TOKEN overrides it.`
+It is stored for exactly one address, in the keyring if there is one. Every command uses it when AGENTPROTO_URL is this
+address, with https or on this machine. AGENTPROTO_TOKEN overrides it.`
 
 interface LoginOptions {
   readonly store?: 'keyring' | 'file'

@@ -6,7 +6,7 @@ import { httpFetch } from '../http-fetch.js'
 import { traceOptions } from '../trace-options.js'
 import { version } from '../version.js'
 import { homeOf, readDaemon, readHomeFile } from './daemon-record.js'
-import { gatewayUrl, isSameGateway } from './gateway-url.js'
+import { gatewayUrl, isPrivateWay, isSameGateway } from './gateway-url.js'
 
 export interface Daemon {
   /** The address for other programs. */
@@ -17,12 +17,13 @@ export interface Daemon {
 }
 
 /**
- * A client of the gateway that `AGENTPROTO_URL` and `AGENTPROTO_TOKEN` name, else of the gateway of the home, which is
- * started when the command may do so. After a restart at another address, the client finds it there.
+ * A client of the gateway that `AGENTPROTO_URL` names, with the token of `AGENTPROTO_TOKEN` or the one that is stored for exactly
+ * this address; else of the gateway of the home, which is started when the command may do so. After a restart at another
+ * address, the client finds it there.
  * @throws `daemon_not_running`
  */
 export async function connect(context: CliContext, options: Pick<ClientOptions, 'reconnectMs'> = {}): Promise<Client> {
-  const { localUrl, token } = await findDaemon(context)
+  const { localUrl, token = await storedTokenOf(context) } = await findDaemon(context)
   const send = httpFetch(localUrl.startsWith('https:') ? (await import('../client-tls.js')).clientTls(context) : {})
   let hasAnswered = false
   const fetch: Fetch = async (to, init) => {
@@ -101,6 +102,14 @@ function warnOfOtherVersion(context: CliContext, record: DaemonRecord): void {
 async function tokenOf({ env }: CliContext, isOwn = true): Promise<string | undefined> {
   if (env['AGENTPROTO_TOKEN']) return env['AGENTPROTO_TOKEN']
   return isOwn ? (await readHomeFile(homeOf({ env }).token))?.trim() || undefined : undefined
+}
+
+/** What `remote login` has stored for the gateway that `AGENTPROTO_URL` names. */
+async function storedTokenOf(context: CliContext): Promise<string | undefined> {
+  const named = gatewayUrl(context.env)
+  if (named === undefined || !isPrivateWay(named)) return undefined
+  const { findStoredToken } = await import('../remote/stored-token.js')
+  return findStoredToken(context, named)
 }
 
 /** Whether a process has this id now, of any user. */

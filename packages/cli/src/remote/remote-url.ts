@@ -1,5 +1,5 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import { addressIn, isLoopback } from '../daemon/gateway-url.js'
+import { addressIn, isPrivateWay } from '../daemon/gateway-url.js'
 
 /** What the address of a gateway elsewhere names. */
 export interface RemoteUrl {
@@ -40,7 +40,7 @@ const HTTP: Readonly<Record<string, string>> = {
  * @throws `invalid_request`
  */
 export function assertPrivate({ url }: RemoteUrl, allowInsecure: boolean): void {
-  if (allowInsecure || url.startsWith('https:') || isLoopback(new URL(url))) return
+  if (allowInsecure || isPrivateWay(url)) return
   throw new AgentprotoError('invalid_request', `${url} is plain HTTP to another machine`, {
     expected: 'https or wss: everyone on the way could read the token and change what is sent',
     hint: 'Serve TLS there, as docs/security.md shows; or, in a network that encrypts by itself, add --allow-insecure',

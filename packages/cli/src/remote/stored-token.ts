@@ -13,7 +13,7 @@ export async function openGatewayTokens(context: Pick<CliContext, 'env' | 'stder
 
 /** @throws `unauthorized` when this user has no token for the gateway */
 export async function storedToken(context: CliContext, url: string): Promise<string> {
-  const token = await (await openGatewayTokens(context)).get(url)
+  const token = await findStoredToken(context, url)
   if (token !== undefined) return token
   throw explained(
     new AgentprotoError('unauthorized', `There is no token for ${url}`, {
@@ -22,5 +22,11 @@ export async function storedToken(context: CliContext, url: string): Promise<str
     }),
   )
 }
+
+/** Undefined when this user has none for exactly this address. */
+export const findStoredToken = async (
+  context: Pick<CliContext, 'env' | 'stderr'>,
+  url: string,
+): Promise<string | undefined> => (await openGatewayTokens(context)).get(url)
 
 export const MAKE_ONE = 'On its machine: agentproto token create --name <name> --scope operate'

@@ -104,3 +104,32 @@ test(
     await screen.shows(/❯ recall\n[\s\S]*── turn 2 · end_turn/)
   },
 )
+
+test(
+  '17.2 what waits at a host that does not answer is said to be missing, in a list and where a person answers',
+  FLEET,
+  async () => {
+    const { home, join } = await startFleet('one')
+    const two = await join('two')
+    await expect
+      .poll(() => cli(['sessions', 'start', 'demo', '--label', 'far', '--on', 'two'], { home }), { timeout: 20_000 })
+      .toMatchObject({ code: 0 })
+    expect(await cli(['requests'], { home })).toMatchObject({ code: 0, stderr: '' })
+    await two.kill()
+    const inbox = terminal(['requests', '--watch'], home, { columns: 90, rows: 20 })
+    const NOTE = '! Not answered, so that what is there is missing: two. See: agentproto hosts'
+    await inbox.shows(
+      /! Not answered, so that what is there is missing: two\. [\s\S]*No request waits for you\. q quits\./,
+    )
+    const listed = await cli(['requests'], { home })
+    expect(listed).toMatchObject({ stdout: 'No request waits for you.\n', stderr: `${NOTE}\n` })
+    const { stdout } = await cli(['requests', '--json'], { home })
+    expect(JSON.parse(stdout)).toMatchObject({ requests: [], unanswered: [{ host: 'two' }] })
+    expect((await cli(['usage'], { home })).stderr).toBe(`${NOTE}\n`)
+    expect((await cli(['sessions', 'search', 'blue'], { home })).stderr).toContain(NOTE)
+    expect((await cli(['sessions', 'prune', '--older-than', '30d', '--dry-run'], { home })).stderr).toContain(NOTE)
+    await join('two')
+    await inbox.shows(/^No request waits for you\. q quits\.$/m)
+    await expect.poll(() => inbox.now(), { timeout: 20_000 }).not.toMatch(/Not answered/)
+  },
+)

@@ -7,6 +7,7 @@ import { connect } from '../daemon/connect.js'
 import { toMilliseconds } from '../duration-option.js'
 import { duration } from '../render/age.js'
 import { oneLine } from '../render/printable.js'
+import { silentNote } from '../render/silent-hosts.js'
 import { tableFor } from '../render/table.js'
 import { costText, NOT_REPORTED, tokensText } from '../render/usage-text.js'
 
@@ -35,8 +36,9 @@ async function usage(context: CliContext, { by, since, from, to }: UsageOptions)
   const first = from ?? (since === undefined ? undefined : dayBefore(to, since))
   const client = await connect(context)
   const report = await client.usage(defined({ by, from: first, to }))
-  if (report.rows.length === 0) return { json: report, text: `No turns from ${report.from} to ${report.to}.` }
-  return { json: report, text: tableOf(context, report) }
+  const note = silentNote(report.unanswered)
+  if (report.rows.length === 0) return { json: report, text: `No turns from ${report.from} to ${report.to}.`, note }
+  return { json: report, text: tableOf(context, report), note }
 }
 
 /** The first of the days of a span, of which the last one is the first as well when it is short. */

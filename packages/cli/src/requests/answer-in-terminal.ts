@@ -21,7 +21,9 @@ export async function answerInTerminal(context: CliContext, { isStaying }: Inbox
   const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const screen = new InboxScreen()
   const feed = new WaitingFeed(client)
-  for (const change of await feed.open()) screen.apply(change)
+  const { changes, unanswered } = await feed.open()
+  for (const change of changes) screen.apply(change)
+  screen.silent = unanswered
   const ring = await openRing(context)
   const quit = new AbortController()
   const view = openInbox(context, screen, {
@@ -36,6 +38,7 @@ export async function answerInTerminal(context: CliContext, { isStaying }: Inbox
     if (screen.isEmpty && !isStaying) return
     for await (const change of client.watch({ signal: quit.signal, onState })) {
       for (const each of await feed.apply(change)) screen.apply(each)
+      screen.seen(change)
       ring(change)
       view.update()
       if (screen.isEmpty && !isStaying) return

@@ -1,5 +1,5 @@
 import type { AnsweredBy } from '@agentproto/contracts'
-import type { AnswerRequest } from '@agentproto/contracts/wire'
+import type { AnswerRequest, SessionChange } from '@agentproto/contracts/wire'
 import { isCtrl, type Key } from '../attach/keyboard.js'
 import type { LiveRows } from '../attach/live-area.js'
 import type { DialogFrame } from '../attach/request-dialog.js'
@@ -9,6 +9,7 @@ import type { Frame } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 import type { AskedRequest } from '../render/request-content.js'
 import { requestTitle } from '../render/request-title.js'
+import { type SilentHost, silentNote } from '../render/silent-hosts.js'
 import type { WaitingChange } from './waiting-feed.js'
 
 /** What a key asks the program to do. */
@@ -22,8 +23,12 @@ export class InboxScreen {
   /** Those that this screen has answered, until the gateway says so. */
   readonly #answered = new Set<string>()
   #finished: string[] = []
+  /** A host is taken for reachable until its lease has ended: only of these is it known that they are back. */
+  readonly #lost = new Set<string>()
   #note = ''
   isDisconnected = false
+  /** Hosts whose requests are missing. */
+  silent: readonly SilentHost[] = []
 
   get isEmpty(): boolean {
     return this.#dialogs.size === 0
@@ -35,6 +40,14 @@ export class InboxScreen {
     this.#dialogs.remove(asked.requestId)
     const who = this.#answered.delete(asked.requestId) ? 'you' : answererText(change.answeredBy)
     this.#finished.push(`${nameOf(asked)}: ${requestTitle(asked.request)} · ${who}`)
+  }
+
+  /** A host that was lost and is heard of again: its requests come with the changes of its sessions. */
+  seen(change: SessionChange): void {
+    if (change.type === 'forgotten') return
+    const { hostId, state } = change.session
+    if (state === 'unreachable') this.#lost.add(hostId)
+    else if (this.#lost.delete(hostId)) this.silent = this.silent.filter(({ host }) => host !== hostId)
   }
 
   /** An answer that the gateway did not accept. */
@@ -75,7 +88,9 @@ export class InboxScreen {
   view(frame: DialogFrame): LiveRows {
     const { paint, width, height } = frame
     const note = this.isDisconnected ? 'The gateway does not answer; reconnecting.' : this.#note
-    const notes = note === '' ? [] : [paint.yellow(cut(oneLine(note), width))]
+    const notes = [note, silentNote(this.silent) ?? '']
+      .filter((text) => text !== '')
+      .map((text) => paint.yellow(cut(oneLine(text), width)))
     if (this.isEmpty) return { rows: [...notes, paint.dim(cut('No request waits for you. q quits.', width))] }
     const hint = this.#dialogs.size > 1 ? 'Tab: the next one. q quits; they stay open.' : 'q quits; it stays open.'
     const below = [...notes, paint.dim(cut(`  ${hint}`, width))]

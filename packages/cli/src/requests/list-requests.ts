@@ -4,6 +4,7 @@ import type { CommandResult } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
 import { createPaint } from '../render/paint.js'
 import { requestContent, requestHeading } from '../render/request-content.js'
+import { type SilentHost, silentNote } from '../render/silent-hosts.js'
 import { interruptible } from '../signals.js'
 import { answererText } from './inbox-screen.js'
 import { askedOf, type WaitingChange, WaitingFeed, type WaitingRequest, waitingRequests } from './waiting-feed.js'
@@ -13,9 +14,10 @@ const NONE = 'No request waits for you.'
 
 /** Every request that waits, whole, with the commands that answer it. */
 export async function listRequests(client: Client): Promise<CommandResult> {
-  const waiting = await waitingRequests(client)
+  const { waiting, unanswered } = await waitingRequests(client)
   const text = waiting.length === 0 ? NONE : waiting.flatMap(rowsOf)
-  return { json: { requests: waiting.map(({ request }) => request) }, text }
+  const requests = waiting.map(({ request }) => request)
+  return { json: { requests, ...(unanswered.length > 0 && { unanswered }) }, text, note: silentNote(unanswered) }
 }
 
 /** Prints each request when it is asked, and how it was answered, until Ctrl-C. */
@@ -23,9 +25,18 @@ export function followRequests(context: CliContext, client: Client, json: boolea
   return interruptible(async (signal) => {
     const feed = new WaitingFeed(client)
     const show = (change: WaitingChange): void => print(context.stdout, json ? jsonOf(change) : textOf(change))
-    for (const change of await feed.open()) show(change)
+    const { changes, unanswered } = await feed.open()
+    for (const change of changes) show(change)
+    showSilent(context, unanswered, json)
     for await (const each of client.watch({ signal })) for (const change of await feed.apply(each)) show(change)
   })
+}
+
+/** They are named once; what waits there is shown when they are back. */
+function showSilent(context: CliContext, unanswered: readonly SilentHost[], json: boolean): void {
+  const note = silentNote(unanswered)
+  if (json) for (const host of unanswered) print(context.stdout, JSON.stringify({ type: 'unanswered', ...host }))
+  else if (note !== undefined) print(context.stderr, note)
 }
 
 function jsonOf(change: WaitingChange): string {

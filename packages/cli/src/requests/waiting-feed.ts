@@ -2,6 +2,7 @@ import type { Client } from '@agentproto/client'
 import { type AnsweredBy, isAgentprotoError, type Session, type SessionRequest } from '@agentproto/contracts'
 import type { SessionChange } from '@agentproto/contracts/wire'
 import type { AskedRequest } from '../render/request-content.js'
+import type { SilentHost } from '../render/silent-hosts.js'
 
 /** A request that a person can answer now, or that none can any more. */
 export type WaitingChange =
@@ -14,15 +15,22 @@ export type WaitingChange =
   | { readonly type: 'gone'; readonly asked: AskedRequest; readonly answeredBy?: AnsweredBy }
 
 /** Every request of every session that waits, with its session, oldest first. */
-export async function waitingRequests(client: Client): Promise<WaitingRequest[]> {
-  const all = await client.sessions.allWaiting()
+export async function waitingRequests(client: Client): Promise<AllWaiting> {
+  const silent = new Map<string, SilentHost>()
+  const all = await client.sessions.allWaiting((host) => silent.set(host.host, host))
   const sessions = new Map<string, Session | undefined>()
   for (const { sessionId } of all)
     if (!sessions.has(sessionId)) sessions.set(sessionId, await sessionOf(client, sessionId))
-  return all.flatMap((request) => {
+  const waiting = all.flatMap((request) => {
     const session = sessions.get(request.sessionId)
     return session === undefined ? [] : [{ request, session }]
   })
+  return { waiting, unanswered: [...silent.values()] }
+}
+
+export interface AllWaiting {
+  readonly waiting: readonly WaitingRequest[]
+  readonly unanswered: readonly SilentHost[]
 }
 
 export interface WaitingRequest {
@@ -31,6 +39,10 @@ export interface WaitingRequest {
 }
 
 export const askedOf = ({ request, session }: WaitingRequest): AskedRequest => ({ ...request, session })
+
+export interface OpenedFeed extends Pick<AllWaiting, 'unanswered'> {
+  readonly changes: readonly WaitingChange[]
+}
 
 /** Follows from the changes of sessions which requests wait. */
 export class WaitingFeed {
@@ -42,9 +54,10 @@ export class WaitingFeed {
   }
 
   /** Those that wait now, oldest first. */
-  async open(): Promise<readonly WaitingChange[]> {
-    const waiting = await waitingRequests(this.#client)
-    return waiting.filter(({ request }) => request.state === 'pending').map((each) => this.#asked(each))
+  async open(): Promise<OpenedFeed> {
+    const { waiting, unanswered } = await waitingRequests(this.#client)
+    const pending = waiting.filter(({ request }) => request.state === 'pending')
+    return { changes: pending.map((each) => this.#asked(each)), unanswered }
   }
 
   /** What the change of a session means for its requests. */

@@ -3,6 +3,7 @@ import { print, warn, type CliContext } from '../../cli-context.js'
 import { connect } from '../../daemon/connect.js'
 import { toMilliseconds } from '../../duration-option.js'
 import { keptWorktree } from '../../render/kept-worktree.js'
+import { silentNote } from '../../render/silent-hosts.js'
 
 interface PruneOptions {
   /** Milliseconds. */
@@ -26,5 +27,6 @@ async function prune(context: CliContext, { olderThan, dryRun = false }: PruneOp
   const sessions = `${pruned.length} session${pruned.length === 1 ? '' : 's'}`
   print(context.stderr, dryRun ? `${sessions} would be removed.` : `${sessions} removed.`)
   for (const each of pruned) if (each.keptWorktree !== undefined) warn(context, keptWorktree(each.keptWorktree))
-  return { json: result, text: pruned.length === 0 ? undefined : pruned.map(({ id }) => id) }
+  const note = silentNote(result.unanswered)
+  return { json: result, note, text: pruned.length === 0 ? undefined : pruned.map(({ id }) => id) }
 }

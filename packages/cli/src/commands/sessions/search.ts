@@ -7,6 +7,7 @@ import { toCount } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { cut } from '../../render/fit.js'
 import { oneLine } from '../../render/printable.js'
+import { type SilentHost, silentNote } from '../../render/silent-hosts.js'
 import { shortId } from '../../render/session-text.js'
 
 interface SearchOptions {
@@ -27,30 +28,37 @@ export const define: Define = (command) =>
     .run(search)
 
 async function search(context: CliContext, text: string, options: SearchOptions): Promise<CommandResult> {
-  const { hits, nextCursor, unreadable = [] } = await findAll(await connect(context), text, options)
+  const { hits, nextCursor, unreadable = [], unanswered = [] } = await findAll(await connect(context), text, options)
   for (const { sessionId, events } of unreadable) {
     const what = events === 1 ? 'an event' : `${events} events`
     warn(context, `${what} of ${sessionId} cannot be read. See: agentproto sessions repair ${sessionId} --dry-run`)
   }
   if (nextCursor !== undefined) print(context.stderr, `There may be more; use --limit ${options.limit * 2}.`)
-  const json = { hits, ...defined({ nextCursor, unreadable: unreadable.length === 0 ? undefined : unreadable }) }
+  const silent = silentNote(unanswered)
+  if (silent !== undefined) print(context.stderr, silent)
+  const json = { hits, ...defined({ nextCursor }), ...notEmpty({ unreadable, unanswered }) }
   if (hits.length === 0) return { json, note: 'Nothing was found.', exit: EXIT.empty }
   return { json, text: hits.map((hit) => hitLine(context, hit)) }
 }
+
+const notEmpty = (lists: Readonly<Record<string, readonly unknown[]>>): Record<string, readonly unknown[]> =>
+  Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0))
 
 /** The gateway answers a long search in pages. */
 async function findAll(client: Client, q: string, { limit, adapter, workspace }: SearchOptions): Promise<SearchResult> {
   const hits: SearchHit[] = []
   const unreadable: NonNullable<SearchResult['unreadable']>[number][] = []
+  const silent = new Map<string, SilentHost>()
   let after: string | undefined
   do {
     const filter = defined({ adapter, workspace, after })
     const page = await client.archive.search({ q, limit: limit - hits.length, ...filter })
     hits.push(...page.hits)
     unreadable.push(...(page.unreadable ?? []))
+    for (const host of page.unanswered ?? []) silent.set(host.host, host)
     after = page.nextCursor
   } while (after !== undefined && hits.length < limit)
-  return { hits, unreadable, ...defined({ nextCursor: after }) }
+  return { hits, unreadable, unanswered: [...silent.values()], ...defined({ nextCursor: after }) }
 }
 
 function hitLine(context: CliContext, { sessionId, turn, seq, type, excerpt }: SearchHit): string {

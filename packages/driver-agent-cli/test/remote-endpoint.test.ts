@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { AgentprotoError } from '@agentproto/contracts'
 import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import { type AgentHost, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { AgentEndpoint } from '@agentproto/manifest'
@@ -141,4 +142,45 @@ test('a secret that an agent repeats in a handshake that fails is in no part of 
   const thrown = await failing.catch((error: unknown) => error)
   expect(thrown).toMatchObject({ code: 'handshake_failed', parts: { given: '[redacted]' } })
   expect(String(thrown)).not.toContain(VALUE)
+})
+
+/** An agent with modes and stored sessions that has what it was sent in its headers in each of its answers. */
+function repeats(agent: RemoteAgent, answer: (header: string) => object): void {
+  const send = agent.send.bind(agent)
+  const header = (): string => String(agent.upgrades.at(-1)?.headers.authorization)
+  agent.send = (message) => {
+    const { result, error } = message as { result?: { agentCapabilities?: object; sessionId?: string }; error?: object }
+    if (error) return send({ id: message['id'], ...answer(header()) })
+    if (result?.agentCapabilities) {
+      const agentCapabilities = { loadSession: true, sessionCapabilities: { list: {}, close: {} } }
+      return send({ ...message, result: { ...result, agentCapabilities } })
+    }
+    if (result?.sessionId === undefined) return send(message)
+    const modes = { currentModeId: 'ask', availableModes: ['ask', 'code'].map((id) => ({ id, name: id })) }
+    return send({ ...message, result: { ...result, modes } })
+  }
+}
+
+test('a secret that an agent repeats when it refuses a call of its session is in no part of the error', async () => {
+  const made = await world()
+  repeats(made.agent, (header) => ({ error: { code: -32603, message: `not with ${header}`, data: { header } } }))
+  const agent = await launch(made)
+  for (const call of [() => agent.storedSessions?.(), () => agent.configure({ mode: 'code' })]) {
+    const thrown: unknown = await Promise.resolve(call()).catch((error: unknown) => error)
+    expect(thrown).toMatchObject({
+      code: 'protocol_error',
+      message: expect.stringContaining('not with Bearer [redacted]'),
+    })
+    const { message, stack, parts } = thrown as AgentprotoError
+    expect(JSON.stringify([message, stack, { ...parts, cause: undefined }])).not.toContain(VALUE)
+  }
+  await agent.stop()
+})
+
+test('a secret that an agent repeats in its list of sessions is redacted', async () => {
+  const made = await world()
+  repeats(made.agent, (header) => ({ result: { sessions: [{ sessionId: 'old', title: `of ${header}` }] } }))
+  const agent = await launch(made)
+  expect(await agent.storedSessions?.()).toEqual([{ agentSessionId: 'old', title: 'of Bearer [redacted]' }])
+  await agent.stop()
 })

@@ -57,6 +57,7 @@ export async function adoptAgent(manifest: AgentCliManifest, options: AdoptOptio
   const ended = limit ? begun.then(() => limit.start(connection, sink)) : connection.ended
   return new TakenOverAgent(connection, session, {
     begin,
+    guard,
     info: guard.info(connection.info),
     ended: ended.then((end) => guard.end(end)),
     clock,

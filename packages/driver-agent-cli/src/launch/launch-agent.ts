@@ -116,6 +116,7 @@ async function openAgent(
   const session = await openOrClose(connection, { opening, mode: plan.mode, sink, signal })
   const ended = limit?.start(connection, sink) ?? connection.ended
   return new StartedAgent(connection, session, {
+    guard,
     info: guard.info(connection.info),
     ended: ended.then((end) => guard.end(end)),
     clock,

@@ -123,6 +123,16 @@ export class LaunchGuard {
     return this.#redactor?.redactData(info) ?? info
   }
 
+  /** What an agent answers to a call, or how it refuses it, without secrets. */
+  async answer<T>(answer: Promise<T>): Promise<T> {
+    try {
+      const given = await answer
+      return this.#redactor?.redactData(given) ?? given
+    } catch (thrown) {
+      throw isAgentprotoError(thrown) ? redactedError(thrown, this.#redactor) : thrown
+    }
+  }
+
   /** Records an expired login, and removes secrets from the report. */
   async end(end: AgentEnd): Promise<AgentEnd> {
     if (this.#isExpiry(end.exitCode)) await this.#reportExpiry()

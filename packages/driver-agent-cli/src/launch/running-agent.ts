@@ -17,6 +17,7 @@ import type {
   ProcessExit,
   RunningAgent,
 } from '@agentproto/contracts/agent'
+import type { LaunchGuard } from './launch-guard.js'
 
 /** How long a running turn may take to be cancelled before the agent is ended, in milliseconds. */
 const CANCEL_MS = 1_000
@@ -25,6 +26,8 @@ const CLOSE_MS = 500
 
 export interface StartedAgentOptions {
   readonly clock: Clock
+  /** Keeps secrets out of what the agent answers to calls, and of how it refuses them. */
+  readonly guard: Pick<LaunchGuard, 'answer'>
   /** What the agent reports of itself. */
   readonly info: AgentInfo
   /** Settles when the agent ended by itself. */
@@ -53,11 +56,12 @@ export class StartedAgent implements RunningAgent {
   readonly #connection: ArmConnection
   readonly #session: ArmSession
   readonly #clock: Clock
+  readonly #guard: Pick<LaunchGuard, 'answer'>
   #turn: Promise<void> | undefined
   #stopping: Promise<ProcessExit> | undefined
 
   constructor(connection: ArmConnection, session: ArmSession, options: StartedAgentOptions) {
-    const { clock, info, ended, sandbox, instructed, kept = false, warnings, release } = options
+    const { clock, guard, info, ended, sandbox, instructed, kept = false, warnings, release } = options
     this.#release = release
     this.instructed = instructed
     this.kept = kept
@@ -65,6 +69,7 @@ export class StartedAgent implements RunningAgent {
     this.#connection = connection
     this.#session = session
     this.#clock = clock
+    this.#guard = guard
     this.info = info
     this.warnings = [...warnings, ...session.warnings]
     this.ended = ended
@@ -99,17 +104,17 @@ export class StartedAgent implements RunningAgent {
   }
 
   cancel(): Promise<void> {
-    return this.#session.cancel()
+    return this.#guard.answer(this.#session.cancel())
   }
 
   configure(change: ConfigChange): Promise<void> {
-    return this.#session.configure(change)
+    return this.#guard.answer(this.#session.configure(change))
   }
 
   async storedSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
     if (!this.#connection.listSessions)
       throw new AgentprotoError('not_supported', 'The agent does not list its sessions')
-    return this.#connection.listSessions(cwd)
+    return this.#guard.answer(this.#connection.listSessions(cwd))
   }
 
   stop(): Promise<ProcessExit> {

@@ -45,6 +45,8 @@ export interface AcpSessions {
   answer(id: string, requestId: string, answer: AnswerRequest): Promise<unknown>
   /** Each value is one that the session's `config` offers. Absent where nothing can be set on a running agent. */
   configure?(id: string, change: ConfigRequest): Promise<Session>
+  /** Before a change is compared with what the session offers. @throws for who may not change it; absent where `configure` alone decides */
+  mayConfigure?(id: string): Promise<unknown>
   /** Absent where no session can be forked. @throws `not_supported`, `turn_in_progress` */
   fork?(id: string): Promise<Session>
 }

@@ -152,6 +152,7 @@ export class ServedSession {
 
   /** @returns the options as they are then */
   async setOption(configId: string, value: string | boolean): Promise<NonNullable<Settings['configOptions']>> {
+    await this.#link.sessions.mayConfigure?.(this.id)
     await this.configure(this.#config.changeOf(configId, value))
     return this.#config.configOptions()
   }

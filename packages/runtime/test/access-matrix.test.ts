@@ -1,43 +1,24 @@
-import { SCOPES, type Scope } from '@agentproto/contracts'
 import { OPERATIONS, operationOf, type Route, TOOLS, type ToolName } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.js'
 import {
   type Answered,
   accessCells,
-  type Caller,
   CALLER_NAMES,
-  type CallerName,
-  CALLERS,
   type Cells,
-  type KindName,
   KIND_NAMES,
-  KINDS,
-  markOf,
   type Place,
   type World,
 } from './fixtures/access-cells.js'
+import { type Cell, expectedOf, hiddenFrom, REFUSALS, type Row } from './fixtures/access-rules.js'
 
 // Every operation × every caller × every kind of session, of one real gateway, and of one that asks another host of its fleet for
-// the sessions. What is expected follows from the rules of
-// docs/security.md and docs/delegation.md, which are written here a second time, and not from the code that is tested.
-
-/** What a cell asks for; an operation of the table without a row here does not compile. */
-interface Row {
-  readonly body?: object
-  /** For `:slug`, `:name` and the like, and the query. */
-  readonly path?: string
-  /** It starts an agent in a folder that the request names. */
-  readonly starts?: true
-  /** What it ends is gone: each cell that is let through has a session of its own. */
-  readonly ends?: true
-  /** No agent may do it, not even to its descendants. */
-  readonly noAgent?: true
-}
+// the sessions.
 
 const RULE = { decision: 'deny', toolKind: 'edit' }
 const NONE: Row = {}
 const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } }
+/** An operation of the table without a row here does not compile. */
 const ROWS: Readonly<Record<Route, Row>> = {
   'GET /health': NONE,
   'GET /openapi.json': NONE,
@@ -142,71 +123,8 @@ const TOOL_ROWS: Readonly<Record<ToolName, Row>> = {
   list_agent_hosts: NONE,
 }
 
-/** One request: an operation, of whom, on which session or in which folder. */
-interface Cell {
-  readonly name: string
-  readonly scope: Scope | 'open'
-  readonly row: Row
-  readonly caller: CallerName
-  readonly on?: KindName
-  readonly at?: Place
-}
-
-type Outcome =
-  | 'placement_refused'
-  | 'through'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'delegation_denied'
-  | 'session_not_found'
-  | 'cwd_not_allowed'
-  | 'cwd_outside_parent'
-const REFUSALS: readonly string[] = [
-  'placement_refused',
-  'unauthorized',
-  'forbidden',
-  'delegation_denied',
-  'session_not_found',
-  'cwd_not_allowed',
-  'cwd_outside_parent',
-  'origin_not_allowed',
-]
-
 /** What these gateways do not have is no failure of theirs. */
 const ABSENT_HERE: readonly string[] = ['not_supported', 'registry_unavailable']
-
-/** The rules. */
-function expectedOf({ scope, row, caller, on, at }: Cell, world: World): Outcome {
-  const who: Caller = CALLERS[caller]
-  if (scope === 'open') return 'through'
-  if (who.scope === undefined) return 'unauthorized'
-  if (SCOPES.indexOf(who.scope) < SCOPES.indexOf(scope))
-    return who.session !== undefined && scope === 'operate' ? 'delegation_denied' : 'forbidden'
-  if (on !== undefined && !isOpenTo(who, on, { scope, world })) return 'session_not_found'
-  if (who.session !== undefined && row.noAgent === true) return 'delegation_denied'
-  return at === undefined ? 'through' : startOf(who, at, world)
-}
-
-/** An agent sees itself and what it started, and drives only the latter; a bound token has its workspace. */
-function isOpenTo(
-  { session, workspace }: Caller,
-  on: KindName,
-  { scope, world }: { readonly scope: Scope; readonly world: World },
-): boolean {
-  const kind = KINDS[on]
-  // The agents are of the host that is asked, and the sessions are not.
-  if (session !== undefined && world === 'another host') return false
-  if (session !== undefined) return kind.under === session || (on === session && scope === 'read')
-  return workspace === undefined || kind.workspace === workspace
-}
-
-function startOf({ isOwner, session, workspace }: Caller, at: Place, world: World): Outcome {
-  // What an agent starts runs on its own host.
-  if (world === 'another host' && session !== undefined) return 'placement_refused'
-  if (isOwner === true) return 'through'
-  if (session !== undefined) return at === KINDS[session].workspace ? 'through' : 'cwd_outside_parent'
-  return at !== 'outside' && (workspace ?? at) === at ? 'through' : 'cwd_not_allowed'
-}
 
 function cellsOf(name: string, { scope, row }: Pick<Cell, 'scope' | 'row'>, isOfSession: boolean): readonly Cell[] {
   const places: readonly Place[] = ['a', 'b', 'outside']
@@ -323,15 +241,6 @@ function faultsIn({ status, code, text }: Answered, cell: Cell, cells: Cells): r
     ...(got === expected && !isFailure ? [] : [`${what}: expected ${expected}, given ${status} ${code}`]),
     ...leaks.map((hidden) => `${what}: the answer has ${hidden}`),
   ]
-}
-
-/** Texts that the answer may not have. A folder that the caller itself named is in the answer that rejects it. */
-function hiddenFrom({ caller, at }: Cell, { folders, world }: Cells): readonly string[] {
-  const who: Caller = CALLERS[caller]
-  const isHidden = (kind: KindName): boolean =>
-    who.scope === undefined || !isOpenTo(who, kind, { scope: 'read', world })
-  const hidden = KIND_NAMES.filter(isHidden)
-  return [...hidden.map(markOf), ...(hidden.includes('foreign') && at !== 'b' ? [folders.b] : [])]
 }
 
 test('12 what an answer shows of a session is found in it', async () => {

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Principal } from '@agentproto/contracts'
-import { OPERATIONS, TOOLS } from '@agentproto/contracts/wire'
+import { ACP_METHODS, OPERATIONS, TOOLS } from '@agentproto/contracts/wire'
 import type { Gateway } from '@agentproto/runtime'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { type AcpCaller, admittedCaller } from './fixtures/acp-caller.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 // Every control action leaves one line in the audit log: the table of access is walked, route by route, tool by tool.
@@ -138,6 +139,76 @@ test('each tool that changes something has one line, and one row here', async ()
     await (await gateway.app.request('/mcp', { method: 'POST', headers: headersOf(gateway), body })).text()
     expect(await linesAfter(home, before)).toMatchObject([{ kind: 'control', action }])
   }
+})
+
+/** What a method does that a client sends, or that it is asked; or why it has no line. */
+const methods: Readonly<Record<string, readonly [action: string, params: object] | string>> = {
+  'session/new': ['spawn', { cwd: '/', mcpServers: [], _meta: { agentproto: { adapter: 'none' } } }],
+  'session/prompt': ['prompt', { prompt: [{ type: 'text', text: 'ask' }] }],
+  'session/request_permission': ['answer', { outcome: { outcome: 'cancelled' } }],
+  'elicitation/create': 'It is answered by the same call as a permission',
+  'session/set_mode': ['configure', { modeId: 'plan' }],
+  'session/set_config_option': ['configure', { configId: 'model', value: 'demo-2' }],
+  'session/set_model': 'It is not served',
+  'session/cancel': ['interrupt', {}],
+  'session/fork': ['fork', { cwd: '/' }],
+  'session/delete': ['forget', {}],
+}
+
+test('each method of ACP that changes something has one line, and one row here', async () => {
+  const doing = Object.entries(ACP_METHODS).filter(([, scope]) => scope !== 'read')
+  expect(doing.map(([method]) => method).toSorted()).toEqual(Object.keys(methods).toSorted())
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  const { url } = await gateway.listen({ port: 0 })
+  const { token } = await gateway.tokens.create({ name: 'editor', scope: 'operate' })
+  const owner: Principal = { type: 'owner', name: 'owner' }
+  const { id: sessionId } = await gateway.sessions.spawn({ adapter: 'demo', cwd: home }, owner)
+  const client = await admittedCaller('websocket', { url, headers: { authorization: `Bearer ${token}` } })
+  await client.ask('session/resume', { sessionId, cwd: home, mcpServers: [] })
+  for (const [method, row] of Object.entries(methods)) {
+    if (typeof row === 'string') continue
+    const before = (await controlLines(home)).length
+    const [action, params] = row
+    await said(client, method, method === 'session/new' ? params : { sessionId, ...params })
+    // What the agent was asked and did has lines of its own kinds.
+    const control = (await linesAfter(home, before)).filter(({ kind }) => kind === 'control')
+    const by = { type: 'token', name: 'editor' }
+    expect([method, control]).toMatchObject([method, [{ action, principal: by }]])
+  }
+})
+
+/** Says it as a client does. */
+async function said(client: AcpCaller, method: string, params: object): Promise<void> {
+  switch (method) {
+    case 'session/cancel':
+      return client.notify(method, params)
+    case 'session/prompt':
+      // It is answered at the end of its turn, which waits for an answer of the client.
+      return void client.ask(method, params)
+    case 'session/request_permission':
+      await vi.waitUntil(() => client.heard.some((each) => each.method === method))
+      return client.respond(client.heard.find((each) => each.method === method)?.id, params)
+    default:
+      await client.ask(method, params)
+  }
+}
+
+test('a method of ACP that is refused is recorded with its caller, once for each call', async () => {
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  const { url } = await gateway.listen({ port: 0 })
+  const { token } = await gateway.tokens.create({ name: 'reader', scope: 'read' })
+  const client = await admittedCaller('http', { url, headers: { authorization: `Bearer ${token}` } })
+  const before = (await controlLines(home)).length
+  await client.ask('session/new', { cwd: home, mcpServers: [] })
+  await client.ask('session/delete', { sessionId: 's_00000000' })
+  await gateway.close()
+  const refused = { kind: 'refused', outcome: 'forbidden', path: '/acp', principal: { type: 'token', name: 'reader' } }
+  expect((await controlLines(home)).slice(before)).toMatchObject([
+    { ...refused, method: 'session/new' },
+    { ...refused, method: 'session/delete' },
+  ])
 })
 
 test('operations on workspaces and adapters say on which, and how they ended', async () => {

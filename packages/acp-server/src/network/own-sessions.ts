@@ -57,6 +57,7 @@ export function ownSessions(sessions: EndpointSessions, access: CallerAccess): A
       const by = await access.reach('session/set_config_option', id)
       return sessions.configure(id, parseWire(configRequestSchema, change, 'session/set_config_option'), by)
     },
+    mayConfigure: (id) => access.reach('session/set_config_option', id),
     async fork(id) {
       return sessions.fork(id, {}, await access.reach('session/fork', id))
     },

@@ -1,16 +1,30 @@
 // The logs of sessions as the NATS servers have them, read without any code of the fleet.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 
 const STREAM = 'agentproto-log'
 const PAGE = 500
 const ANSWER_MS = 2_000
+const LEADER_MS = 30_000
 
 /** @param servers addresses of the NATS servers */
 export async function openStoredLogs(servers) {
   const nats = await connect({ servers })
-  const manager = await jetstreamManager(nats)
+  const manager = await opened(nats)
   return { of: (id) => read(nats, manager, `agentproto.log.${id}`), close: () => nats.close() }
+}
+
+/** JetStream has no leader for some moments after servers were lost. */
+async function opened(nats) {
+  for (const until = Date.now() + LEADER_MS; ;) {
+    try {
+      return await jetstreamManager(nats)
+    } catch (thrown) {
+      if (Date.now() > until) throw thrown
+      await sleep(200)
+    }
+  }
 }
 
 /** All messages of a subject, oldest first. */

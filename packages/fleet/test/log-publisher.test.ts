@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { AgentprotoError } from '@agentproto/contracts'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
 import { needs } from '../../../tooling/needs.ts'
@@ -147,6 +148,18 @@ test('17.4 the log of a forgotten session is removed, and its readers end', need
   expect(await waiting).toBeUndefined()
   expect(await host.log.lastSeq('s_1')).toBe(0)
 })
+
+test(
+  '17.4 a session that its host deletes while its log is published ends that without a problem',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const host = await startLogHost([url])
+    const deleted = () => Promise.reject(new AgentprotoError('session_not_found', 'There is no such session'))
+    expect(await host.publisher.publish('s_1', deleted).done).toEqual({ type: 'closed' })
+    expect(host.problems).toEqual([])
+  },
+)
 
 test('17.4 a session that is forgotten while its log is read ends the reading', needs('nats-server'), async () => {
   const { url } = await startNats()

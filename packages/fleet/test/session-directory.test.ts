@@ -351,20 +351,20 @@ test(
   },
 )
 
-test('17.3 ten thousand sessions are listed from the copy in 50 ms', needs('nats-server'), async () => {
-  const { url } = await startNats()
-  const [a, b] = await hostsOf(url, 'a', 'b')
-  const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`)
-  for (const id of ids) a.sessions.keep(testSession(id))
-  await expect.poll(() => [...b.sessions.all()].length, { timeout: 50_000, interval: 200 }).toBe(10_000)
-  // The best of some: what is measured is the list, not what else runs on this machine.
-  const times = Array.from({ length: 5 }, () => {
-    const begun = performance.now()
-    expect([...b.sessions.all()].filter(({ session }) => b.sessions.isReachable(session.id))).toHaveLength(10_000)
-    return performance.now() - begun
-  })
-  expect(Math.min(...times)).toBeLessThan(50)
-})
+test(
+  '17.3 ten thousand sessions of another host are in the copy, and are listed while NATS is away',
+  needs('nats-server'),
+  async () => {
+    const nats = await startNats()
+    const [a, b] = await hostsOf(nats.url, 'a', 'b')
+    const ids = Array.from({ length: 10_000 }, (_, i) => `s${i}`)
+    for (const id of ids) a.sessions.keep(testSession(id))
+    await expect.poll(() => [...b.sessions.all()].length, { timeout: 50_000, interval: 200 }).toBe(10_000)
+    await nats.kill()
+    // How fast is a figure of benches/fleet-list.mjs.
+    expect(new Set([...b.sessions.all()].map(({ session }) => session.id))).toEqual(new Set(ids))
+  },
+)
 
 async function hostsOf<const Names extends readonly string[]>(
   url: string,

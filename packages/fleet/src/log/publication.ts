@@ -83,6 +83,8 @@ export class SessionPublication implements Publication {
       }
     } catch (error) {
       const problem = toAgentprotoError(error)
+      // Deleted on its host, a moment before this publication is closed for it.
+      if (problem.code === 'session_not_found') return CLOSED
       this.#report(`The log of session ${this.#sessionId} is not published to the fleet any more: ${problem.message}`)
       return { type: 'stopped', problem }
     } finally {

@@ -31,12 +31,13 @@ test('docs/security.md has each bound of ACP', () => {
     `${number(bounds.idChars)} characters`,
     `not answered: ${number(bounds.openRequests)}`,
     `their streams: ${number(bounds.sessionStreams)}`,
+    `${mebibytes(bounds.pageChars)} of characters`,
     `${mebibytes(bounds.outputBytes)}; for ${seconds(bounds.stallMs)}`,
     `every ${seconds(bounds.pingMs)}, answered within ${seconds(bounds.pongMs)}`,
     `${idleMs / 60_000} minutes`,
   ]
   expect(written.filter((text) => !limits.some((limit) => limit.includes(text)))).toEqual([])
-  expect(Object.keys(bounds)).toHaveLength(9)
+  expect(Object.keys(bounds)).toHaveLength(10)
   expect(page(ROOT, 'docs/security.md')).toContain(
     `| connections of ACP | ${connections}, of one caller ${connections / 8}; the owner's ${(connections / 8) * 7} |`,
   )

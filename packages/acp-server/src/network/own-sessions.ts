@@ -10,12 +10,17 @@ import {
 } from '@agentproto/contracts/wire'
 import type { AcpSessions, FollowOptions } from '../acp-host.js'
 import type { CallerAccess } from './caller-access.js'
-import type { EndpointSessions } from './acp-endpoint.js'
+import type { AcpLimits, EndpointSessions } from './acp-endpoint.js'
+import { partsOf } from './record-parts.js'
 
 /** The sessions of this gateway as one caller may use them: every call is checked, and every value parsed as over HTTP. */
-export function ownSessions(sessions: EndpointSessions, access: CallerAccess): AcpSessions {
+export function ownSessions(
+  sessions: EndpointSessions,
+  access: CallerAccess,
+  { pageChars }: Pick<AcpLimits, 'pageChars'>,
+): AcpSessions {
   const batches = (id: string, options: FollowOptions): AsyncGenerator<readonly SessionEvent[]> =>
-    followed(sessions, access, { id, ...options })
+    followed(sessions, access, { id, pageChars, ...options })
   return {
     async list(given) {
       access.by('session/list')
@@ -41,8 +46,9 @@ export function ownSessions(sessions: EndpointSessions, access: CallerAccess): A
     async eventsPage(id, after, limit) {
       await access.reach('session/load', id)
       const { records, gap } = await sessions.events(id, after, limit)
-      const nextAfter = records.at(-1)?.seq ?? (gap === undefined ? after : gap.first - 1)
-      return { events: records.map(eventOf), nextAfter, ...(gap === undefined ? {} : { gap }) }
+      const [page = []] = partsOf(records, pageChars)
+      const nextAfter = page.at(-1)?.seq ?? (gap === undefined ? after : gap.first - 1)
+      return { events: page.map(eventOf), nextAfter, ...(gap === undefined ? {} : { gap }) }
     },
     async requests(id) {
       await access.reach('session/load', id)
@@ -68,7 +74,7 @@ export function ownSessions(sessions: EndpointSessions, access: CallerAccess): A
 async function* followed(
   sessions: EndpointSessions,
   access: CallerAccess,
-  { id, after, signal, onGap }: FollowOptions & { readonly id: string },
+  { id, after, signal, onGap, pageChars }: FollowOptions & { readonly id: string; readonly pageChars: number },
 ): AsyncGenerator<readonly SessionEvent[]> {
   await access.reach('session/load', id)
   const reader = await sessions.follow(id, after)
@@ -77,7 +83,7 @@ async function* followed(
       const batch = await reader.next(signal)
       if (batch === undefined || signal.aborted) return
       if (batch.gap !== undefined) onGap(batch.gap)
-      yield batch.records.map(eventOf)
+      for (const part of partsOf(batch.records, pageChars)) yield part.map(eventOf)
     }
   } finally {
     reader.close()

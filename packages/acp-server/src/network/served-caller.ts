@@ -14,10 +14,10 @@ const MAX_PROBLEMS = 10
 export function servedCaller(
   deps: AcpEndpointDeps,
   caller: AcpCaller,
-  { sessionStreams, openRequests, idChars }: AcpLimits,
+  { sessionStreams, openRequests, idChars, pageChars }: AcpLimits,
 ): ServeOptions {
   const access = new CallerAccess(deps, caller)
-  const sessions = ownSessions(deps.sessions, access)
+  const sessions = ownSessions(deps.sessions, access, { pageChars })
   let problems = 0
   return {
     sessions,

@@ -12,6 +12,8 @@ export const ACP_BOUNDS = {
   messageBytes: BOUNDS.bodyBytes,
   /** Characters of an id of a request or session. */
   idChars: 1_024,
+  /** Characters of a log that are parsed at once; an event that has more is parsed alone. */
+  pageChars: 1024 * 1024,
   /** Bytes that wait for a client; beyond it nothing more is read for it. */
   outputBytes: 8 * 1024 * 1024,
   /** How long so much output may wait without any of it being taken. */

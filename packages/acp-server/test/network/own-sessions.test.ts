@@ -8,7 +8,7 @@ import { fakeService } from '../fake-service.ts'
 import { FakeSessions } from '../fake-sessions.ts'
 import { OWNER } from './network-client.ts'
 
-const PAGE_CHARS = 4_000
+const PAGE_CHARS = 60_000
 
 /** A log of a thousand events of a size, all of which one read brings. */
 function sessionsWith(chars: number): AcpSessions {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AcpLogin, AcpOpened, AcpOpenRequest, AcpSessions, AdapterNaming } from '@agentproto/acp-server'
 import type { Client } from '@agentproto/client'
@@ -15,6 +14,7 @@ import { raw, warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
 import { gatewayUrl } from '../daemon/gateway-url.js'
+import { lineWriter } from '../line-writer.js'
 import type { Remote } from '../remote/connect-remote.js'
 import { parseRemoteUrl } from '../remote/remote-url.js'
 import { findSession } from '../session-ref.js'
@@ -128,18 +128,6 @@ const sentOnce = (sessions: Client['sessions']): AcpSessions => ({
   ...sessions,
   prompt: (id, request, options) => sessions.prompt(id, { ...request, idempotencyKey: crypto.randomUUID() }, options),
 })
-
-/** Writes lines to a pipe. It returns a promise while the pipe is full. */
-function lineWriter(stream: ReturnType<typeof raw>): (line: string) => Promise<void> | undefined {
-  let full: Promise<void> | undefined
-  return function writeLine(line) {
-    if (stream.write(`${line}\n`)) return undefined
-    full ??= once(stream, 'drain').then(() => {
-      full = undefined
-    })
-    return full
-  }
-}
 
 type AcpModule = typeof import('@agentproto/acp-server')
 

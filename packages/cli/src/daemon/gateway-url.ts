@@ -51,7 +51,7 @@ function parsed(text: string): URL | undefined {
 export const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 
-/** Whether nobody on the way can read what is sent to an address: with TLS, or on this machine. */
+/** Whether no one on the way can read what is sent to an address: with TLS, or on this machine. */
 export const isPrivateWay = (url: string): boolean => url.startsWith('https:') || isLoopback(new URL(url))
 
 const withoutSlash = ({ pathname }: URL): string => pathname.replace(/\/+$/, '')

@@ -49,6 +49,51 @@ test(
 )
 
 test(
+  '17.3 a gateway that is started again without its fleet runs no session that another host may take, and says what to do',
+  { ...needs('nats-server', 'linux'), timeout: 120_000 },
+  async () => {
+    const mark = newMark()
+    const fleet = await startFleet({ keeper: true, leaseMs: LEASE_MS, env: mark.env })
+    const { owner, other, ownerHome, nextOwner } = fleet
+    await folderOfApp(fleet)
+    const { id } = await owner.client.sessions.start({ adapter: 'demo', workspaceSlug: 'app', onHostLoss: 'move' })
+    const stays = await owner.client.sessions.start({ adapter: 'demo', workspaceSlug: 'app' })
+    await owner.client.sessions.prompt(id, { prompt: 'hang!' })
+    await owner.client.sessions.prompt(stays.id, { prompt: 'hang' })
+    await expect.poll(async () => (await other.client.sessions.get(id)).turnCount).toBe(1)
+    const here = (session: string): readonly string[] =>
+      agentsIn(mark.living(), session).filter((line) => isOf(line, ownerHome))
+    expect(here(id).length).toBeGreaterThan(0)
+    await owner.crash()
+
+    const config = join(ownerHome, '.agentproto', 'config.json')
+    const inFleet = readFileSync(config, 'utf8')
+    writeFileSync(config, '{}')
+    const alone = await nextOwner()
+    expect(here(id)).toEqual([])
+    expect(here(stays.id).length).toBeGreaterThan(0)
+    expect(alone.printed()).toMatch(
+      /1 session\(s\) that may move to another host do not run here[^\n]*fork such a session/,
+    )
+    await expect(alone.client.sessions.prompt(id, { prompt: 'x' })).rejects.toMatchObject({ code: 'host_unreachable' })
+    expect((await alone.client.sessions.get(stays.id)).turn.state).toBe('busy')
+
+    // The other host goes on with it meanwhile; this one still does not.
+    await expect
+      .poll(async () => (await other.client.sessions.get(id)).hostId, { timeout: 30_000, interval: 500 })
+      .toBe('two')
+    await other.client.sessions.promptAndWait(id, { prompt: 'and now' })
+    await expect(alone.client.sessions.prompt(id, { prompt: 'x' })).rejects.toMatchObject({ code: 'host_unreachable' })
+    expect(here(id)).toEqual([])
+
+    await alone.crash()
+    writeFileSync(config, inFleet)
+    await nextOwner()
+    await expect.poll(() => storedSession(ownerHome, id).movedTo, { timeout: 30_000 }).toBe('two')
+  },
+)
+
+test(
   '17.6 the sessions of a host that is killed with all of its processes go on at another host, with the branches that a remote has',
   { ...needs('nats-server', 'linux', 'git'), timeout: 180_000 },
   async () => {

@@ -86,3 +86,12 @@ test('17.8 doctor warns of a fleet that one of three servers stores, and not of 
   })
   expect(joinedFleet(gateway({ nats: { ...NATS, servers: 1, replicas: 1 } }), HOSTS)?.verdict).toBe('ok')
 })
+
+test('17.3 doctor warns where agents could run on while their gateway is frozen', () => {
+  const unguarded = 'the keeper guards at most 4096 agents and processes that they share, and 3 more run'
+  expect(joinedFleet(gateway({ unguarded }), HOSTS)).toMatchObject({
+    verdict: 'warn',
+    detail: expect.stringContaining(`; ${unguarded}`) as string,
+    hint: expect.stringContaining('docs/keeper.md') as string,
+  })
+})

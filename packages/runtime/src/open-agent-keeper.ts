@@ -6,6 +6,7 @@ import type { HomeKeeper, ListedAgent } from '@agentproto/keeper'
 import type { HomeLock } from '@agentproto/server'
 import type { SessionService } from '@agentproto/contracts/wire'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
+import { leftFleet } from './left-fleet.js'
 import type { Settings } from './settings.js'
 
 /**
@@ -13,9 +14,10 @@ import type { Settings } from './settings.js'
  * @throws `keeper_unavailable` when one of another wire holds agents: a gateway without it would end them
  */
 export async function openAgentKeeper(
-  { keeper, inMemory, store, layout, clock, fleet }: Settings,
+  settings: Settings,
   { lock, onProblem }: KeeperHost,
 ): Promise<HomeKeeper | undefined> {
+  const { keeper, inMemory, store, layout, clock, fleet } = settings
   // The next gateway finds the agents by the records of their sessions.
   if (inMemory || typeof store === 'object') return undefined
   // What an earlier gateway with a keeper has left would wait for a day.
@@ -25,8 +27,8 @@ export async function openAgentKeeper(
   try {
     const hasHome = (): boolean => lock?.isHeld() === true
     const opened = await openKeeper({ folder: layout.keeper, orphanMs: keeper.orphanMs, clock, hasHome, onProblem })
-    // That of an earlier gateway, which was in a fleet.
-    if (fleet === undefined) await opened.guard({ markers: [], ms: 0, graceMs: 0 })
+    // That of an earlier gateway, of a fleet. Where its home still names one, see `endMovable`.
+    if (fleet === undefined && leftFleet(settings) === undefined) await opened.guard({ markers: [], ms: 0, graceMs: 0 })
     return opened
   } catch (thrown) {
     if (speaksOtherWire(thrown)) throw thrown

@@ -10,10 +10,11 @@ import { endLeftovers } from './end-leftovers.js'
 import { hostNameOf } from './fleet-settings.js'
 import { forgetSandboxes } from './forget-sandboxes.js'
 import { endEarlierCommands } from './hosted-commands.js'
+import { endMovable, leftFleet } from './left-fleet.js'
 import type { Notifications } from './open-notifications.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
-import { guardedBy } from './guarded-by.js'
+import { AgentGuards } from './agent-guards.js'
 import { forgetAgent, forgetUnclaimed, heldAgents } from './open-agent-keeper.js'
 import { recording } from './recording.js'
 import { sessionWorktrees } from './session-worktrees.js'
@@ -68,11 +69,11 @@ const goingOn = (parts: Keeping & Observers & Agents) => ({
 })
 
 /** In a fleet another host may have taken sessions meanwhile. */
-const heldBack = ({ fleet }: Settings, { keeper, onProblem }: Keeping & Observers) =>
-  fleet && {
-    suspended: 'its host is not one of its fleet yet',
-    ...defined({ guardAgents: keeper && guardedBy(keeper, onProblem) }),
-  }
+const heldBack = (settings: Settings, guards: AgentGuards | undefined) =>
+  defined({
+    suspended: settings.fleet === undefined ? leftFleet(settings) : 'its host is not one of its fleet yet',
+    guardAgents: guards?.guard,
+  })
 
 /** The services that a fleet answers with for the sessions of all hosts. */
 export type SessionServices = Pick<Services, 'sessions' | 'permissions' | 'archive' | 'usage' | 'worktrees' | 'changes'>
@@ -113,6 +114,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     redact,
     onProblem,
     onEvents,
+    keeper,
     log,
     audit,
     metrics,
@@ -120,6 +122,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const earlier = await earlierAgents(parts)
+  const guards = settings.fleet && keeper && new AgentGuards(keeper, onProblem)
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
     ...sessionWorktrees(settings, parts),
@@ -139,18 +142,26 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     onAgentEnding: (id) => tokens.revoke(id),
     redact,
     ...goingOn(parts),
-    ...heldBack(settings, parts),
+    ...heldBack(settings, guards),
     ...defined({ config: settings.sessions, gate: hooks?.gate }),
   })
   tokens.forgetEarlier()
   await forgetEarlier(earlier, registry, { ...parts, settings })
+  const left = leftFleet(settings)
+  if (left !== undefined) await endMovable(left, { sessions: registry, moves: registry.moves, keeper, onProblem })
   const close = (options?: CloseOptions): Promise<void> =>
     closeInOrder([() => registry.close(options), () => hooks?.close()])
   const hooked = await hookedOrClosed(registry, hooks, close)
   const { permissions, archive, usage, worktrees, changes } = registry
   const unaudited = plain({ sessions: hooked, permissions, archive, usage, worktrees, changes })
   // The audit is outermost: what a hook denies is recorded as well.
-  return { ...auditedServices(unaudited, audit), unaudited, moves: audit.moves(registry.moves), close }
+  return {
+    ...auditedServices(unaudited, audit),
+    unaudited,
+    moves: audit.moves(registry.moves),
+    ...defined({ guards }),
+    close,
+  }
 }
 
 /** With the hooks around it; what is open is closed where they cannot be. */

@@ -35,7 +35,7 @@ export function openSurfaces(settings: Settings, parts: Parts) {
   const { clock, allowedHosts, allowedOrigins, publicUrl, layout, inMemory, address, listen: defaults } = settings
   const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens, notifications } =
     parts
-  const { authenticate, revoked, onProblem, audit, log, metrics, keeper, hosts, own, fleet } = parts
+  const { authenticate, revoked, onProblem, audit, log, metrics, keeper, hosts, own, fleet, guards } = parts
   const documents = { archive, usage, worktrees, changes, hosts }
   const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, notifications, clock, version }
   const onRefused = audit.refused
@@ -55,9 +55,10 @@ export function openSurfaces(settings: Settings, parts: Parts) {
     acp,
     openApi: lazyOpenApi(),
     consoleFiles: consoleFiles(consoleFolder),
-    gateway: gatewayInfo(settings, { keeper: keeper?.info, fleet }),
+    gateway: gatewayInfo(settings, { keeper: keeper?.info, fleet, guards }),
     metrics: async (streams) => {
       metrics.setFleet(fleet?.figures)
+      metrics.setGuards(guards)
       metrics.setKept((await keeper?.list().catch(() => [])) ?? [])
       return metrics.text(own, streams, await notifications.state())
     },

@@ -207,6 +207,7 @@ test('17.8 metrics have the figures of the fleet, and sessions of this host alon
   expect(metrics).toMatch(/^agentproto_fleet_lag_events 0$/m)
   expect(metrics).toMatch(/^agentproto_fleet_forwarded_calls_total [1-9]/m)
   expect(metrics).toMatch(/^agentproto_fleet_fenced_sessions_total 0$/m)
+  expect(metrics).toMatch(/^agentproto_fleet_refused_guards_total 0$/m)
   expect(metrics).toMatch(/^agentproto_sessions\{status="running"\} 0$/m)
 })
 

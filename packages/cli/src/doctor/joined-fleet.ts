@@ -23,6 +23,8 @@ export function joinedFleet({ fleet }: GatewayInfo, hosts: readonly Host[]): Fin
   return { verdict: 'warn', detail: `${detail}; ${worst.problem}`, hint: worst.hint }
 }
 
+const UNGUARDED = 'Two hosts could run one session while this gateway is frozen; see docs/keeper.md'
+
 export const natsText = ({
   version,
   servers,
@@ -52,13 +54,14 @@ interface Found {
 }
 
 /** The one with the gravest consequence first. */
-function problemsOf({ clockAheadMs = 0 }: FleetState, { nats, hosts }: Found): readonly Problem[] {
+function problemsOf({ clockAheadMs = 0, unguarded }: FleetState, { nats, hosts }: Found): readonly Problem[] {
   const clocks = hosts.flatMap(({ name, clockAheadMs: ahead = 0 }) =>
     Math.abs(ahead) > MAX_CLOCK_MS ? [clockText(`the clock of ${name}`, ahead)] : [],
   )
   const own = Math.abs(clockAheadMs) > MAX_CLOCK_MS ? [clockText('the clock of this machine', clockAheadMs)] : []
   const all = [...own, ...clocks]
   return [
+    ...(unguarded === undefined ? [] : [{ problem: unguarded, hint: UNGUARDED }]),
     ...(all.length === 0 ? [] : [{ problem: all.join(', '), hint: NTP }]),
     ...(nats.servers >= 3 && nats.replicas < 3
       ? [

@@ -5,6 +5,7 @@ import { SCOPES } from '../principal.js'
 import type { Budget } from '../usage.js'
 import { agentEndpoint } from './agent-endpoint.js'
 import { observedAgent } from './agent-observation.js'
+import { fleetState } from './fleet-state.js'
 import { count, time } from './session-responses.js'
 import { of, type ValueOf } from './value-of.js'
 
@@ -266,30 +267,6 @@ export const caller = z.object({
 export type Caller = ValueOf<typeof caller>
 export const loggedOut = z.object({ ok: z.literal(true), name: z.string() })
 export const browserLogin = z.object({ ok: z.literal(true), name: z.string(), expiresAt: time })
-
-const fleetState = z.object({
-  /** Name of this host in it. */
-  host: z.string(),
-  joined: z.boolean().describe('Whether this host is one of the fleet now'),
-  problem: z.string().optional().describe('Why the fleet could not be joined, at the last attempt'),
-  lag: count.describe('Stored events that other hosts cannot read yet'),
-  nats: z
-    .object({
-      /** Address of the NATS server that is used. */
-      server: z.string(),
-      version: z.string(),
-      servers: count.describe('How many NATS servers there are, as far as that one knows'),
-      replicas: count.describe('How many of them store each message'),
-    })
-    .optional()
-    .describe('Absent until the fleet was joined'),
-  clockAheadMs: z
-    .int()
-    .optional()
-    .describe('By how much the clock of this host is ahead of that of the NATS server; negative when it is behind'),
-})
-/** What a gateway knows of its fleet. */
-export type FleetState = ValueOf<typeof fleetState>
 
 const budget = of<Budget>(z.object({}))
 export const gatewayInfo = z.object({

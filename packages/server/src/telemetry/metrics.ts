@@ -62,6 +62,10 @@ export class Metrics {
   readonly #fleetHosts = this.#gauge('fleet_hosts', 'Hosts of the fleet, by whether they are heard from.', 'state')
   readonly #forwarded = this.#counter('fleet_forwarded_calls_total', 'Calls that were sent to other hosts.')
   readonly #fenced = this.#counter('fleet_fenced_sessions_total', 'Sessions that another host has taken over.')
+  readonly #unguarded = this.#counter(
+    'fleet_refused_guards_total',
+    'Guards of agents of sessions that may move that the keeper did not take, or not whole.',
+  )
   readonly #streams = this.#gauge('streams', 'Event streams that are open.')
   readonly #lag = this.#gauge('stream_lag_events', 'Events that the slowest reader has not read yet.')
   readonly #loopLag = this.#gauge('event_loop_lag_seconds', 'Worst delay of the event loop since the last scrape.')
@@ -132,6 +136,11 @@ export class Metrics {
     for (const [state, count] of Object.entries(hosts)) this.#fleetHosts.set({ state }, count)
     setTotal(this.#forwarded, forwarded)
     setTotal(this.#fenced, fenced)
+  }
+
+  /** What the keeper did not guard, at the next scrape; undefined without a fleet or without a keeper. */
+  setGuards(guards: { readonly refused: number } | undefined): void {
+    if (guards !== undefined) setTotal(this.#unguarded, guards.refused)
   }
 
   /** Prometheus' text format, 0.0.4. */

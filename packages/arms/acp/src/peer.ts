@@ -1,21 +1,17 @@
-import { flushAll, isRequestId, parseLine, takeOrDrop, within } from '@agentproto/arm-kit'
-import type { EarlierHost, Limit, TurnOutcome } from '@agentproto/arm-kit'
+import { flushAll, isRequestId, parseLine, takeOrDrop } from '@agentproto/arm-kit'
+import type { EarlierHost, TurnOutcome } from '@agentproto/arm-kit'
 import { asRecord, asString, isRecord } from '@agentproto/contracts'
 import type { AgentNotice, AgentprotoError, Clock, Json } from '@agentproto/contracts'
 import type { StreamLines } from '@agentproto/contracts/agent'
 import { cancelledAsk, isAsk } from './agent-request.js'
+import { Calls, FIRST_ID } from './calls.js'
 import { ClosedSessions } from './closed-sessions.js'
 import { EarlierConnection } from './earlier-connection.js'
-import { rpcFailure } from './failure.js'
+import { EarlyMessages } from './early-messages.js'
 import { extension } from './notice.js'
 import { type RpcAnswer, UNREADABLE } from './rpc-answer.js'
 import { type NextIds, SdkLink, type SendMessage } from './sdk-link.js'
 import type { AcpSession } from './session.js'
-
-/** Updates and notices that are kept until a session is open. */
-const MAX_EARLY = 1_000
-/** Ids of our own requests; the SDK counts its own from 0. */
-const FIRST_ID = 2 ** 30
 
 /**
  * JSON-RPC with the agent, whose messages go to the session that they belong to. Lines are parsed here. Updates and the
@@ -26,10 +22,7 @@ export class Peer {
   /** The official SDK's client, for control requests. */
   readonly sdk: SdkLink
   #write: SendMessage
-  readonly #calls = new Map<unknown, (response: Json) => void>()
-  /** Rejects the control requests that wait. */
-  readonly #rejects = new Map<number, (reason: Error) => void>()
-  nextId = FIRST_ID
+  readonly #calls = new Calls((message) => this.#write(message))
   #earlier: EarlierConnection | undefined
   /** Lines since the start of the process: those that were written, and those that are handled. */
   #lines = { stdin: 0, stdout: 0, stderr: 0 }
@@ -38,11 +31,8 @@ export class Peer {
   /** Whether requests of the agent may be those that an earlier host was working on. */
   isReplaying = false
   readonly #sessions = new Map<string, AcpSession>()
-  /** Sessions that are being opened: the agent may send updates before it returns their id. */
-  #opening = 0
   readonly #closed = new ClosedSessions()
-  #earlyUpdates: Json[] = []
-  #earlyNotices: AgentNotice[] = []
+  readonly #early = new EarlyMessages((params) => this.#update(params))
 
   constructor(name: string, write: SendMessage, clock: Clock) {
     this.#write = (message) => {
@@ -52,41 +42,19 @@ export class Peer {
     this.sdk = new SdkLink(name, (message) => this.#write(message), clock)
   }
 
-  /**
-   * Sends a request of ours, or a notification.
-   * @param answered is called in order with the updates, or never; absent for a notification
-   */
-  send(method: string, params: object, answered?: (response: Json) => void): void {
-    const id = answered && this.nextId++
-    if (answered) this.#calls.set(id, answered)
-    // Back-pressure of the agent's stdin is the pipe's: what is sent is bounded by the turns that run.
-    void this.#write({ jsonrpc: '2.0', id, method, params })
+  /** The id of the next request of ours. */
+  get nextId(): number {
+    return this.#calls.nextId
   }
 
-  /**
-   * Sends a control request whose answer is handled in order with the updates, also when it comes too late for the caller.
-   * @throws what the agent answered, `timeout`, or why the connection was closed
-   */
-  request(
-    call: { readonly method: string; readonly params: object },
-    limit: Limit,
-    apply: (result: unknown) => void,
-  ): Promise<void> {
-    const { method, params } = call
-    const id = this.nextId
-    const answer = new Promise<void>((resolve, reject) => {
-      this.#rejects.set(id, reject)
-      this.send(method, params, (response) => {
-        this.#rejects.delete(id)
-        if (isRecord(response['error'])) return reject(rpcFailure(response['error']))
-        apply(response['result'])
-        resolve()
-      })
-    })
-    return within(answer, `The agent did not answer ${method}`, limit).catch((thrown: unknown) => {
-      if (this.#rejects.delete(id)) this.send('$/cancel_request', { requestId: id })
-      throw thrown
-    })
+  /** As {@link Calls.send}. */
+  send(method: string, params: object, answered?: (response: Json) => void): void {
+    this.#calls.send(method, params, answered)
+  }
+
+  /** As {@link Calls.request}. */
+  request(...call: Parameters<Calls['request']>): Promise<void> {
+    return this.#calls.request(...call)
   }
 
   /** Where the connection is, in lines since the start of the process. */
@@ -107,11 +75,11 @@ export class Peer {
     const ids = earlier.requests.map(({ id }) => id)
     const own = ids.filter((id) => id >= FIRST_ID)
     const sdk = ids.filter((id) => id < FIRST_ID)
-    this.nextId = Math.max(next.own, ...own.map((id) => id + 1))
+    this.#calls.nextId = Math.max(next.own, ...own.map((id) => id + 1))
     this.sdk.startAt(Math.max(next.sdk, ...sdk.map((id) => id + 1)))
     const [firstOwn, firstSdk] = [this.nextId, this.sdk.firstId]
     this.#earlier = new EarlierConnection(earlier, (id) => id < (id < FIRST_ID ? firstSdk : firstOwn))
-    this.#opening += this.#earlier.openings
+    this.#early.opening(this.#earlier.openings)
     this.#lines = { ...lines }
     this.isReplaying = true
   }
@@ -130,7 +98,7 @@ export class Peer {
 
   /** Handles the answer to a request that an earlier host sent. */
   expect(id: number, answered: (response: Json) => void): void {
-    this.#calls.set(id, answered)
+    this.#calls.expect(id, answered)
   }
 
   respond(id: unknown, answer: RpcAnswer): void {
@@ -162,14 +130,11 @@ export class Peer {
 
   /** Opens a session; meanwhile, updates of unknown sessions are kept, because they may belong to it. */
   async opening<T>(open: () => Promise<T>): Promise<T> {
-    this.#opening++
+    this.#early.opening(1)
     try {
       return await open()
     } finally {
-      if (--this.#opening === 0) {
-        this.#updateEarly()
-        void this.flush()
-      }
+      if (this.#early.opened()) void this.flush()
     }
   }
 
@@ -177,8 +142,8 @@ export class Peer {
   add(session: AcpSession): void {
     this.#closed.delete(session.agentSessionId)
     this.#sessions.set(session.agentSessionId, session)
-    for (const notice of this.#earlyNotices.splice(0)) session.conversation.addNotice(notice)
-    this.#updateEarly()
+    for (const notice of this.#early.takeNotices()) session.conversation.addNotice(notice)
+    this.#early.deliver()
     void session.conversation.flush()
   }
 
@@ -190,7 +155,7 @@ export class Peer {
   /** Adds a notice that belongs to no single session to all of them. */
   addNotice(notice: AgentNotice): void {
     for (const each of this.#sessions.values()) if (!this.#hasHandled(each)) each.conversation.addNotice(notice)
-    if (this.#sessions.size === 0 && this.#earlyNotices.length < MAX_EARLY) this.#earlyNotices.push(notice)
+    if (this.#sessions.size === 0) this.#early.keepNotice(notice)
   }
 
   /** Adds lines of stderr to all sessions that have not handled them. */
@@ -224,9 +189,7 @@ export class Peer {
   }
 
   #drop(reason: AgentprotoError): readonly AcpSession[] {
-    this.#calls.clear()
-    for (const reject of this.#rejects.values()) reject(reason)
-    this.#rejects.clear()
+    this.#calls.drop(reason)
     this.sdk.close(reason)
     const sessions = [...this.#sessions.values()]
     this.#sessions.clear()
@@ -235,11 +198,10 @@ export class Peer {
 
   #responded(message: Json): void {
     const { id } = message
-    const answered = this.#calls.get(id)
+    const answered = this.#calls.take(id)
     const isOfEarlier = this.#earlier?.isAnswered(id) === true
     if (isOfEarlier) this.#openedEarlier(message)
     if (answered) {
-      this.#calls.delete(id)
       answered(message)
     } else if (this.sdk.expects(id)) {
       this.sdk.take(message)
@@ -278,7 +240,7 @@ export class Peer {
       this.remove(sessionId)
       this.onUnclaimed(sessionId)
     }
-    if (--this.#opening === 0) this.#updateEarly()
+    this.#early.opened()
   }
 
   #notified(method: string, params: Json): void {
@@ -299,14 +261,7 @@ export class Peer {
     if (session && this.#hasHandled(session)) return
     if (session && isRecord(update)) session.update(params)
     else if (this.#isOfClosed(params)) return
-    else if (this.#opening > 0 && this.#earlyUpdates.length < MAX_EARLY) this.#earlyUpdates.push(params)
-    else this.addNotice(extension('session/update', params))
-  }
-
-  #updateEarly(): void {
-    const early = this.#earlyUpdates
-    this.#earlyUpdates = []
-    for (const params of early) this.#update(params)
+    else if (!this.#early.keepUpdate(params)) this.addNotice(extension('session/update', params))
   }
 
   #sessionOf({ sessionId }: Json): AcpSession | undefined {

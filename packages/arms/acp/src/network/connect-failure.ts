@@ -1,4 +1,4 @@
-import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
 import type { IncomingMessage } from 'node:http'
 import type { RemoteEndpoint } from './remote-endpoint.js'
 
@@ -15,6 +15,10 @@ export class ConnectFailure extends Error {
     this.isFinal = isFinal
   }
 }
+
+/** What a connect, or what followed it, has failed with. */
+export const errorOf = (thrown: unknown): AgentprotoError =>
+  thrown instanceof ConnectFailure ? thrown.error : toAgentprotoError(thrown, 'handshake_failed')
 
 /** Of an answer that is no WebSocket. What the other end says in its body is not shown. */
 export function statusFailure(endpoint: RemoteEndpoint, { statusCode = 0 }: IncomingMessage): ConnectFailure {

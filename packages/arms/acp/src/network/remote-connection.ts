@@ -1,13 +1,5 @@
 import { startCancelled, startFailure, type TurnOutcome, within } from '@agentproto/arm-kit'
-import {
-  type AgentInfo,
-  type AgentNotice,
-  AgentprotoError,
-  type Json,
-  settlesWithin,
-  type StoredAgentSession,
-  toAgentprotoError,
-} from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, type StoredAgentSession } from '@agentproto/contracts'
 import type {
   AgentEnd,
   AgentSink,
@@ -19,14 +11,13 @@ import type {
 } from '@agentproto/contracts/agent'
 import { AcpClient } from '../client.js'
 import { Backoff } from './backoff.js'
-import { connectFailure, ConnectFailure } from './connect-failure.js'
+import { connectFailure, ConnectFailure, errorOf } from './connect-failure.js'
 import { Heartbeat } from './heartbeat.js'
-import { canRejoin, endSession, rejoin, type RemoteSession } from './rejoin.js'
+import { Intake } from './intake.js'
+import { canRejoin } from './rejoin.js'
 import type { RemoteEndpoint } from './remote-endpoint.js'
+import { RemoteSessions } from './remote-sessions.js'
 import { type AgentSocket, openSocket, type SocketEnd, type SocketEvents } from './socket-stream.js'
-
-/** How long the agent may take to close its sessions before its connection is closed, in milliseconds. */
-const GOODBYE_MS = 1_000
 
 /**
  * Connects with an agent that runs elsewhere and speaks ACP over a WebSocket. There is no process: what the agent runs is not
@@ -53,16 +44,14 @@ class RemoteConnection implements ArmConnection {
   readonly #endpoint: RemoteEndpoint
   readonly #client: AcpClient
   readonly #backoff: Backoff
-  readonly #sessions = new Set<RemoteSession>()
+  readonly #intake: Intake
+  readonly #sessions: RemoteSessions
   /** Aborts every connect, and what waits for the next one. */
   readonly #over = new AbortController()
   #state: State = 'starting'
   #line: Line | undefined
   /** Why the connection was lost the last time. */
   #lastLoss = ''
-  #isFlushing = false
-  /** How many batches the host has not taken yet. */
-  #pressure = 0
   #comingBack: Promise<void> | undefined
   #closing: Promise<ProcessExit> | undefined
   #resolveEnd: (end: AgentEnd) => void = () => {}
@@ -74,6 +63,8 @@ class RemoteConnection implements ArmConnection {
     this.ended = new Promise((resolve) => (this.#resolveEnd = resolve))
     const send = (message: object): void => this.#line?.socket.send(message)
     this.#client = new AcpClient({ clock, limits, client, launch, profile, send })
+    this.#intake = new Intake(this.#client, () => this.#line?.socket)
+    this.#sessions = new RemoteSessions(this.#client)
     this.#backoff = new Backoff({ clock, limitMs: limits.reconnectMs })
   }
 
@@ -128,8 +119,8 @@ class RemoteConnection implements ArmConnection {
     )
     let line: Line | undefined
     const events: SocketEvents = {
-      onMessage: (message) => this.#take(message),
-      onBinary: (bytes) => this.#holdUp(this.#client.notify(binary(bytes))),
+      onMessage: (message) => this.#intake.take(message),
+      onBinary: (bytes) => this.#intake.dropBinary(bytes),
       onAlive: () => line?.heartbeat.alive(),
       onEnd: (end) => this.#lost(line, end),
     }
@@ -139,27 +130,6 @@ class RemoteConnection implements ArmConnection {
     line = { socket, heartbeat }
     this.#line = line
     await this.#client.initialize()
-  }
-
-  /** What one read of the socket brings is one batch. */
-  #take(message: Json): void {
-    this.#client.handleMessage(message)
-    if (this.#isFlushing) return
-    this.#isFlushing = true
-    setImmediate(() => {
-      this.#isFlushing = false
-      this.#holdUp(this.#client.flush())
-    })
-  }
-
-  /** Nothing is read until the host has taken what was. */
-  #holdUp(taken: void | Promise<void>): void {
-    if (!taken) return
-    this.#pressure++
-    this.#line?.socket.pause()
-    void taken.finally(() => {
-      if (--this.#pressure === 0) this.#line?.socket.resume()
-    })
   }
 
   #lost(line: Line | undefined, { why, isViolation }: SocketEnd): void {
@@ -177,9 +147,8 @@ class RemoteConnection implements ArmConnection {
   async #comeBack(why: string): Promise<void> {
     this.#state = 'away'
     this.#client.lost(lostError(why))
-    this.#prune()
-    for (const { catchUp } of this.#sessions) catchUp.asks.lost()
-    this.#notify('warning', `The connection to the agent was lost (${why}); it is being opened again.`)
+    this.#sessions.lost()
+    this.#sessions.notify('warning', `The connection to the agent was lost (${why}); it is being opened again.`)
     if (this.#sessions.size === 0 || !canRejoin(this.#client.capabilities))
       return this.#giveUp(`${lostError(why).message}. The agent cannot load a session again.`)
     this.#backoff.begin()
@@ -200,14 +169,14 @@ class RemoteConnection implements ArmConnection {
   async #tryAgain(why: string): Promise<ConnectFailure | undefined> {
     try {
       await this.#connect(Math.min(this.#options.limits.handshakeMs, this.#backoff.leftMs))
-      await this.#rejoin(why)
+      await this.#sessions.rejoin(why, () => this.#line)
       if (this.#isOver()) return undefined
       // Lost again while nothing waited for an answer by it, such as for the rest of a history.
       if (!this.#line) throw lostError(this.#lastLoss)
       this.#state = 'open'
       this.#backoff.over()
       this.#client.back()
-      this.#notify('info', 'The connection to the agent is back.')
+      this.#sessions.notify('info', 'The connection to the agent is back.')
       return undefined
     } catch (thrown) {
       if (this.#isOver()) return undefined
@@ -215,36 +184,6 @@ class RemoteConnection implements ArmConnection {
       const failure = thrown instanceof ConnectFailure ? thrown : new ConnectFailure(errorOf(thrown), false)
       this.#client.lost(failure.error)
       return failure
-    }
-  }
-
-  async #rejoin(why: string): Promise<void> {
-    this.#prune()
-    for (const remote of this.#sessions) {
-      const line = this.#line
-      try {
-        await rejoin(this.#client, remote, why)
-      } catch (thrown) {
-        const error = errorOf(thrown)
-        // Otherwise the connection was lost again, or is too slow.
-        const isRefused = this.#line === line && REFUSALS.has(error.code)
-        if (!isRefused) throw thrown
-        if (this.#sessions.size === 1) throw new ConnectFailure(error, true)
-        this.#sessions.delete(remote)
-        endSession(remote, error)
-      }
-    }
-  }
-
-  /** Forgets the sessions that were closed. */
-  #prune(): void {
-    for (const remote of this.#sessions) if (remote.session.conversation.closed) this.#sessions.delete(remote)
-  }
-
-  #notify(severity: 'info' | 'warning', text: string): void {
-    for (const { session } of this.#sessions) {
-      session.conversation.addNotice({ type: 'notice', severity, text })
-      void session.conversation.flush()
     }
   }
 
@@ -257,7 +196,7 @@ class RemoteConnection implements ArmConnection {
   }
 
   async #close(): Promise<ProcessExit> {
-    if (this.#state === 'open') await this.#sayGoodbye()
+    if (this.#state === 'open') await this.#sessions.sayGoodbye(this.#options.clock)
     this.#end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
     await this.#hangUp()
     await this.#comingBack
@@ -266,25 +205,15 @@ class RemoteConnection implements ArmConnection {
     return {}
   }
 
-  /** The agent ends what it does for the sessions, as far as it does so in time. */
-  async #sayGoodbye(): Promise<void> {
-    this.#prune()
-    const goodbyes = [...this.#sessions].map(async ({ session }) => {
-      await session.cancel()
-      await session.close()
-    })
-    await settlesWithin(GOODBYE_MS, Promise.allSettled(goodbyes), this.#options.clock)
-  }
-
   /** Everything ends. Returns whether a turn was left unanswered. */
   #end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     this.#state = 'over'
     this.#over.abort()
     // While the connection is away, the client does not have them.
-    const running = [...this.#sessions].map(({ session }) => session.end(reason, outcome))
+    const wasRunning = this.#sessions.end(reason, outcome)
     const others = this.#client.close(reason, outcome)
     this.#client.back()
-    return others || running.includes(true)
+    return others || wasRunning
   }
 
   /** Settles when the connection has ended. */
@@ -302,17 +231,5 @@ class RemoteConnection implements ArmConnection {
   }
 }
 
-/** Answers to `session/load` and `session/resume` that another attempt does not change. */
-const REFUSALS: ReadonlySet<string> = new Set(['not_resumable', 'auth_required'])
-
 const lostError = (why: string): AgentprotoError =>
   new AgentprotoError('agent_exited', `The connection to the agent was lost: ${why}`)
-
-const errorOf = (thrown: unknown): AgentprotoError =>
-  thrown instanceof ConnectFailure ? thrown.error : toAgentprotoError(thrown, 'handshake_failed')
-
-const binary = (bytes: number): AgentNotice => ({
-  type: 'notice',
-  severity: 'error',
-  text: `A message of the agent was dropped: it was a binary frame of ${bytes} bytes, and ACP is text.`,
-})

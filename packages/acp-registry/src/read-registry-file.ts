@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { AgentprotoError } from '@agentproto/contracts'
 import { parseRegistry, REGISTRY_BYTES_MAX, tooLarge } from './parse-registry.js'
 import type { Registry } from './registry-entry.js'
@@ -6,7 +7,7 @@ import type { Registry } from './registry-entry.js'
 /**
  * Reads a registry document from a file, or one entry alone, as an author has it.
  * @param path absolute
- * @throws `path_invalid` when it is not a file that can be read; `registry_invalid`
+ * @throws `path_invalid` when it is not a file that can be read, which a pipe and a device are not; `registry_invalid`
  */
 export async function readRegistryFile(path: string): Promise<Registry> {
   return parseRegistry(await boundedText(path))
@@ -14,18 +15,33 @@ export async function readRegistryFile(path: string): Promise<Registry> {
 
 async function boundedText(path: string): Promise<string> {
   try {
-    const file = await open(path, 'r')
+    const file = await open(path, OPEN_FLAGS)
     try {
       const info = await file.stat()
       if (!info.isFile()) throw unreadable(path)
       if (info.size > REGISTRY_BYTES_MAX) throw tooLarge()
-      return await file.readFile('utf8')
+      return await readBounded(file)
     } finally {
       await file.close()
     }
   } catch (thrown) {
     throw thrown instanceof AgentprotoError ? thrown : unreadable(path, thrown)
   }
+}
+
+// Opening a pipe would wait for its writer. Windows has no such flag.
+const OPEN_FLAGS = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0)
+
+/** Its size is no bound: a file may grow while it is read, and those of /proc have the size 0. */
+async function readBounded(file: FileHandle): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > REGISTRY_BYTES_MAX) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 const unreadable = (given: string, cause?: unknown): AgentprotoError =>

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { openRegistry, PUBLIC_REGISTRY, readRegistryFile, type RegistryOptions } from '@agentproto/acp-registry'
+import { needs } from '../../../tooling/needs.ts'
 import { FakeClock } from '../../gateway-http/test/fake-clock.ts'
 import { document, registryServer, temporaryFolder } from './registry-server.js'
 import { documentOf, entryWith, SAMPLE_TEXT } from './sample-registry.js'
@@ -265,4 +267,21 @@ test('18.1 a document and one entry are read from a file', async () => {
   expect(idsOf(await readRegistryFile(join(folder, 'agent.json')))).toEqual(['sample'])
   for (const name of ['folder', 'missing.json'])
     await expect(readRegistryFile(join(folder, name))).rejects.toMatchObject({ code: 'path_invalid' })
+})
+
+test('18.1 a pipe without a writer and a device without an end are refused at once', needs('linux'), async () => {
+  const folder = await temporaryFolder()
+  const pipe = join(folder, 'pipe.json')
+  execFileSync('mkfifo', [pipe])
+  symlinkSync('/dev/zero', join(folder, 'device.json'))
+  for (const path of [pipe, join(folder, 'device.json'), '/dev/zero', '/dev/tty'])
+    await expect(readRegistryFile(path)).rejects.toMatchObject({ code: 'path_invalid' })
+})
+
+test('18.1 a file without an end is read up to the bound', needs('linux'), async () => {
+  // A regular file of the size 0, with terabytes to read.
+  await expect(readRegistryFile('/proc/self/pagemap')).rejects.toMatchObject({
+    code: 'registry_invalid',
+    message: expect.stringContaining('too large') as string,
+  })
 })

@@ -181,9 +181,10 @@ test('what each package exports', () => {
       adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome launchAgent loadAgentCli
       locateAgent observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
-      CheckedEndpoint LocatedAgent ReachedEndpoint agentHome agentPrefix consentedPlace declaredSecrets
-      endpointPlace endpointSecrets findAgent findInPrefix guardEndpoint launchHints newestOf
-      programFolders reachEndpoint removeFolder secretVariables
+      CheckedEndpoint FolderOwner LocatedAgent OWNER ReachedEndpoint agentHome agentPrefix consentedPlace
+      declaredSecrets disown endpointPlace endpointSecrets findAgent findInPrefix guardEndpoint
+      launchHints makeOwned newestOf own ownerOf programFolders reachEndpoint removeFolder
+      removeLeftFolder removeLeftScratch removeOwned secretVariables
     @agentproto/fleet
       ClusterFindings Fleet FleetFigures FleetOptions OwnHost SharedServices createFleetKey examineCluster
       openFleet readFleetKey

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
+import { makeOwned, removeOwned } from '@agentproto/driver-agent-cli/installation'
 import { MANIFEST_NAMES } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { addAdapter, addWrittenAdapter } from './add-adapter.js'
@@ -32,14 +33,17 @@ export async function addAdapterFiles(
       expected: `a slug, and files called ${MANIFEST_NAMES.join(', ')}`,
       given: [slug, ...files.keys()].join(', '),
     })
-  const temporary = join(homeLayout(host.home).adapters, `.new-${randomBytes(4).toString('hex')}`)
+  const { adapters } = homeLayout(host.home)
+  await mkdir(adapters, { recursive: true, mode: 0o700 })
+  const temporary = join(adapters, `.new-${randomBytes(4).toString('hex')}`)
   const folder = join(temporary, slug)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeOwned(temporary)
+    await mkdir(folder, { mode: 0o700 })
     for (const [name, text] of files) await writeFile(join(folder, name), text, { mode: 0o600 })
     return await (mayHaveEndpoint ? addWrittenAdapter(folder, host) : addAdapter(folder, host, signal))
   } finally {
-    await rm(temporary, { recursive: true, force: true })
+    await removeOwned(temporary)
   }
 }
 

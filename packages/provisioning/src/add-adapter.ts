@@ -8,10 +8,11 @@ import { type AgentCliManifest, formatProblem } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli, type ReadAgentCliOptions } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
-import { newestOf } from '@agentproto/driver-agent-cli/installation'
+import { makeOwned, newestOf, removeOwned } from '@agentproto/driver-agent-cli/installation'
 import { ADAPTER_SLUG } from './adapter-slug.js'
 import { adapterFolder } from './adapter-folder.js'
 import { npmInstall } from './install/npm-method.js'
+import { newInstallMarker, type ProvisionHost } from './provision-host.js'
 import { runTool } from './run-tool.js'
 
 /** Limits of an adapter's folder, which has its manifests and a few vendored files. */
@@ -25,8 +26,9 @@ const NPM_MS = 5 * 60_000
  * @throws `path_invalid`, `install_failed`, `manifest_invalid` with every problem
  */
 export async function addAdapter(source: string, host: AgentHost, signal: AbortSignal): Promise<LoadedAgentCli> {
-  return inTemporaryFolder(host, async (temporary) => {
-    const folder = isAbsolute(source) ? source : await fromNpm(source, { into: join(temporary, 'npm'), host, signal })
+  return inTemporaryFolder(host, async (temporary, installMarker) => {
+    const from = { into: join(temporary, 'npm'), host: { ...host, installMarker }, signal }
+    const folder = isAbsolute(source) ? source : await fromNpm(source, from)
     return copyAdapter(folder, host, { temporary, check: refuseEndpoint })
   })
 }
@@ -35,14 +37,19 @@ export async function addAdapter(source: string, host: AgentHost, signal: AbortS
 export const addWrittenAdapter = (folder: string, host: AgentHost): Promise<LoadedAgentCli> =>
   inTemporaryFolder(host, (temporary) => copyAdapter(folder, host, { temporary, check: () => undefined }))
 
-async function inTemporaryFolder<T>(host: AgentHost, work: (temporary: string) => Promise<T>): Promise<T> {
+async function inTemporaryFolder<T>(
+  host: AgentHost,
+  work: (temporary: string, installMarker: string) => Promise<T>,
+): Promise<T> {
   const { adapters } = homeLayout(host.home)
   await mkdir(adapters, { recursive: true, mode: 0o700 })
+  const installMarker = newInstallMarker()
   const temporary = join(adapters, `.new-${randomBytes(4).toString('hex')}`)
   try {
-    return await work(temporary)
+    await makeOwned(temporary, installMarker)
+    return await work(temporary, installMarker)
   } finally {
-    await rm(temporary, { recursive: true, force: true })
+    await removeOwned(temporary)
   }
 }
 
@@ -77,7 +84,7 @@ function refuseEndpoint(manifest: AgentCliManifest): void {
 
 interface FromNpm {
   readonly into: string
-  readonly host: AgentHost
+  readonly host: AgentHost & Pick<ProvisionHost, 'installMarker'>
   readonly signal: AbortSignal
 }
 

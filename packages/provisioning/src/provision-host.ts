@@ -8,11 +8,16 @@ export interface ProvisionHost extends AgentHost {
   readonly redactor: Redactor
   /** The user's terminal; without one, steps that need one are reported as pending. */
   readonly terminal?: Terminal
+  /** In the environment of installers: those that a killed process left are ended by it. */
+  readonly installMarker?: string
   /** Platform of this machine, in Node's terms. Default: the actual one. */
   readonly platform?: { readonly os: NodeJS.Platform; readonly arch: NodeJS.Architecture }
   /** The host's own flow for the parts of an oauth secret. */
   readonly oauth?: (slug: string, signal: AbortSignal) => Promise<OauthParts>
 }
+
+/** For the processes of one install. */
+export const newInstallMarker = (): string => `install_${crypto.randomUUID()}`
 
 export type OauthParts = Omit<OauthValue, 'kind'>
 

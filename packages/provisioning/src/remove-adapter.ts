@@ -2,7 +2,7 @@ import { lstat, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { type AdapterSummary, homeLayout } from '@agentproto/contracts/agent'
-import { agentPrefix, removeFolder } from '@agentproto/driver-agent-cli/installation'
+import { agentPrefix, own, removeOwned } from '@agentproto/driver-agent-cli/installation'
 import { adapterFolder } from './adapter-folder.js'
 import { siblingOf } from './install/prefix-change.js'
 import { ledgerFile } from './ledger.js'
@@ -57,9 +57,10 @@ function refuseLive(slug: string, live: readonly string[]): void {
 /** Moved aside first, so that no start finds half of it. A link is removed, and not what it leads to. */
 async function removeAside(path: string): Promise<void> {
   if (!(await exists(path))) return
-  const aside = siblingOf(path, 'old')
+  const aside = siblingOf(path, 'tmp')
+  await own(aside)
   await rename(path, aside)
-  await removeFolder(aside)
+  await removeOwned(aside)
 }
 
 function notOfTheHome(slug: string, source: Source | undefined): AgentprotoError {

@@ -53,6 +53,7 @@ interface Opened {
   notifications?: Notifications
   sessions?: Sessions
   fleet?: Hosts
+  tidied?: Promise<void>
   surfaces?: Surfaces
 }
 
@@ -71,6 +72,8 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   }))
   await notifications.notifier.start(sessions.sessions)
   agents.watch(sessions.sessions)
+  // Not waited for: an agent may have a gigabyte.
+  if (!settings.inMemory) opened.tidied = agents.removeLeft()
   const parts = { ...observers, ...access, ...agents, ...sessions }
   const { hosts, fleet, ...forAll } = (opened.fleet = await openFleetOf(settings, parts))
   // They answer for the sessions of all hosts; what follows uses them in place of its own.
@@ -112,7 +115,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
 }
 
 function closeOpened(
-  { lock, observers, keeper, access, notifications, sessions, fleet, surfaces }: Opened,
+  { lock, observers, keeper, access, notifications, sessions, fleet, surfaces, tidied }: Opened,
   options?: CloseOptions,
 ): Promise<void> {
   return closeInOrder([
@@ -123,6 +126,7 @@ function closeOpened(
     () => keeper && leaveKeeper(keeper).catch((thrown: unknown) => observers?.onProblem(String(thrown))),
     () => surfaces?.close(CLOSE_GRACE_MS, options),
     () => fleet?.fleet?.close(LEAVE_MS),
+    () => tidied,
     () => access?.close(),
     () => notifications?.notifier.close(),
     () => observers?.log.write('info', 'closed', { pid: process.pid }),

@@ -3,7 +3,7 @@ import type { Services, SessionService } from '@agentproto/contracts/wire'
 import { adoptAgent, launchAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { ProvisionHost } from '@agentproto/provisioning'
-import { hostAdapters, type LiveSessions, openCatalog } from '@agentproto/provisioning/catalog'
+import { hostAdapters, type LiveSessions, openCatalog, removeLeft } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { agentHost, type AgentParts } from './agent-host.js'
 import type { Settings } from './settings.js'
@@ -21,6 +21,8 @@ export interface Agents extends Pick<Services, 'workspaces' | 'adapters'> {
   readonly sharedProcesses: Pick<SharedProcesses, 'begin' | 'holds'>
   /** Whether the owner trusts a folder, by its real path. */
   readonly isTrusted: (folder: string) => Promise<boolean>
+  /** Removes what a process left that was killed while it added or installed an agent. Never rejects. */
+  readonly removeLeft: () => Promise<void>
   /** Says which sessions there are: an adapter that one of them runs is not removed. */
   readonly watch: (sessions: Pick<SessionService, 'list'>) => void
 }
@@ -54,6 +56,7 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
     examined: async (slug) => ({ adapter: await catalog.adapter(slug), host }),
     isTrusted: async (folder) => (await trust.list()).some(({ path }) => path === folder),
     sharedProcesses,
+    removeLeft: () => removeLeft(host),
     watch: (service) => void (sessions = service),
     startAgent: async (start, sink) => {
       const { manifest, ...options } = await launchOptions(start, sink)

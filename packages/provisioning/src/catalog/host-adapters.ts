@@ -1,5 +1,6 @@
 import type { RegistryReader } from '@agentproto/acp-registry'
 import { AgentprotoError } from '@agentproto/contracts'
+import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type { AdapterService } from '@agentproto/contracts/wire'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '../provision-host.js'
@@ -35,6 +36,7 @@ export function hostAdapters(
     get: (slug) => catalog.get(slug),
     state: async (slug) => (await provisioner(slug)).state(),
     async *provision(slug, request) {
+      await tidyUp(host)
       yield* (await provisioner(slug)).run(request)
     },
     async *doctor(slug, request) {
@@ -43,17 +45,11 @@ export function hostAdapters(
       yield* examineAgent({ adapter, host, request })
     },
     async add(source) {
-      const { addAdapter } = await import('../add-adapter.js')
-      const { manifest } = await addAdapter(source, host, new AbortController().signal)
-      const added = await catalog.get(manifest.id)
-      if (added.source === 'user') return added
-      throw new AgentprotoError(
-        'path_invalid',
-        'The adapter was added, but another adapter of that name overrides it',
-        { given: `${manifest.id}, ${added.source}` },
-      )
+      await tidyUp(host)
+      return addOwn(source, catalog, host)
     },
     async remove(slug) {
+      await tidyUp(host)
       const { removeAdapter } = await import('../remove-adapter.js')
       const agentRemoved = await removeAdapter(slug, {
         home: host.home,
@@ -63,9 +59,12 @@ export function hostAdapters(
       return { ok: true, slug, agentRemoved }
     },
     icon: adapterIcons(catalog, host),
-    ...ofRegistry(async () => {
-      const { agentRegistry } = await import('../registry/agent-registry.js')
-      return agentRegistry({ catalog, host, openRegistry })
+    ...ofRegistry({
+      tidy: () => tidyUp(host),
+      open: async () => {
+        const { agentRegistry } = await import('../registry/agent-registry.js')
+        return agentRegistry({ catalog, host, openRegistry })
+      },
     }),
     async secrets() {
       const declared = await Promise.all(await catalog.map(declaredSecrets))
@@ -74,15 +73,39 @@ export function hostAdapters(
   }
 }
 
+/** Before anything is written: what earlier processes left is gone. */
+async function tidyUp(host: ProvisionHost): Promise<void> {
+  const { removeLeft } = await import('../remove-left.js')
+  await removeLeft(host)
+}
+
+async function addOwn(source: string, catalog: ManifestCatalog, host: ProvisionHost): Promise<AdapterSummary> {
+  const { addAdapter } = await import('../add-adapter.js')
+  const { manifest } = await addAdapter(source, host, new AbortController().signal)
+  const added = await catalog.get(manifest.id)
+  if (added.source === 'user') return added
+  throw new AgentprotoError('path_invalid', 'The adapter was added, but another adapter of that name overrides it', {
+    given: `${manifest.id}, ${added.source}`,
+  })
+}
+
+interface OfRegistry {
+  readonly open: () => Promise<AgentRegistry>
+  /** Before anything is written. */
+  readonly tidy: () => Promise<void>
+}
+
 /** What is asked of the registry, each time of the one that config.json names then. */
-const ofRegistry = (open: () => Promise<AgentRegistry>): AgentRegistry => ({
+const ofRegistry = ({ open, tidy }: OfRegistry): AgentRegistry => ({
   search: async (query, signal) => (await open()).search(query, signal),
   lookUp: async (id, wish, signal) => (await open()).lookUp(id, wish, signal),
   async *addAgent(id, request) {
+    await tidy()
     yield* (await open()).addAgent(id, request)
   },
   outdated: async (query, signal) => (await open()).outdated(query, signal),
   async *update(slug, request) {
+    await tidy()
     yield* (await open()).update(slug, request)
   },
 })

@@ -1,7 +1,7 @@
-import { chmod, copyFile, mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, realpath } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
-import { launchHints } from '@agentproto/driver-agent-cli/installation'
+import { launchHints, makeOwned, removeOwned } from '@agentproto/driver-agent-cli/installation'
 import type { ArchiveFile } from '../archive/archive-content.js'
 import { unpack } from '../archive/unpack.js'
 import { unpackAll } from '../archive/unpack-all.js'
@@ -109,7 +109,7 @@ async function withDownload(
   const to = join(folder, 'download')
   const verified = sha256 !== undefined
   try {
-    await mkdir(folder, { mode: 0o700 })
+    await makeOwned(folder, host.installMarker)
     const fetched = await fetchFile({
       url,
       to,
@@ -123,7 +123,7 @@ async function withDownload(
     if (!verified) emit({ type: 'warning', message: unverified(url, fetched.sha256) })
     await use(to)
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    await removeOwned(folder)
   }
 }
 

@@ -7,6 +7,7 @@ import { installDownload, installScript, installVendored } from './file-methods.
 import { installByManager, isManaged } from './manager-methods.js'
 import { installNpm } from './npm-method.js'
 import { type Installing, MethodSkipped } from './installing.js'
+import { newInstallMarker } from '../provision-host.js'
 import { clearLeftovers } from './prefix-change.js'
 import { installPip } from './pip-method.js'
 import { installUv } from './uv-method.js'
@@ -25,9 +26,10 @@ interface Attempt {
 export async function installAgent(
   options: Omit<Installing, 'prefix' | 'platform'>,
 ): Promise<{ readonly method: InstallMethod; readonly found: LocatedAgent }> {
-  const { manifest, host, emit } = options
+  const { manifest, emit } = options
+  const host = { installMarker: newInstallMarker(), ...options.host }
   const { os = process.platform, arch = process.arch } = host.platform ?? {}
-  const installing: Installing = { ...options, platform: { os, arch }, prefix: agentPrefix(manifest, host) }
+  const installing: Installing = { ...options, host, platform: { os, arch }, prefix: agentPrefix(manifest, host) }
   await mkdir(`${host.home}/agents`, { recursive: true, mode: 0o700 })
   await clearLeftovers(installing.prefix)
   const attempts: Attempt[] = []

@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import { findInPrefix, programFolders, removeFolder as remove } from '@agentproto/driver-agent-cli/installation'
+import {
+  findInPrefix,
+  makeOwned,
+  OWNER,
+  own,
+  ownerOf,
+  programFolders,
+  removeFolder as remove,
+  removeOwned,
+} from '@agentproto/driver-agent-cli/installation'
 import type { Installing } from './installing.js'
 
 /**
@@ -12,12 +21,12 @@ import type { Installing } from './installing.js'
 export async function changePrefix(installing: Installing, fill: (folder: string) => Promise<void>): Promise<void> {
   const staging = siblingOf(installing.prefix, 'new')
   try {
-    await mkdir(staging, { mode: 0o700 })
+    await makeOwned(staging, installing.host.installMarker)
     await fill(staging)
     await checkFilled(staging, installing)
     await putInPlace(staging, installing.prefix)
   } finally {
-    await remove(staging)
+    await removeOwned(staging)
   }
 }
 
@@ -27,33 +36,70 @@ export async function changePrefixInPlace(
   fill: (folder: string) => Promise<void>,
 ): Promise<void> {
   const { prefix } = installing
-  const old = siblingOf(prefix, 'old')
-  const hadOne = await moved(prefix, old)
+  const old = await putAside(prefix)
   try {
     await mkdir(prefix, { mode: 0o700 })
     await fill(prefix)
     await checkFilled(prefix, installing)
   } catch (thrown) {
-    await remove(prefix)
-    if (hadOne) await rename(old, prefix)
+    await bringBack(old, prefix)
     throw thrown
   }
-  await remove(old)
+  await discard(old)
 }
 
-/** Removes the leftovers of a killed install. Only under the ledger's lock. */
+/**
+ * Moves what is at a path aside, until it is discarded or brought back. That of a process which was killed in between is brought back
+ * in its place, whatever has come there: it was not finished.
+ * @returns where it is; undefined if there was nothing
+ */
+export async function putAside(path: string): Promise<string | undefined> {
+  const old = siblingOf(path, 'old')
+  await own(old)
+  if (await moved(path, old)) return old
+  await removeOwned(old)
+  return undefined
+}
+
+/** Brings back what was put aside, in place of what is there; without it, what is there is removed. */
+export async function bringBack(old: string | undefined, path: string): Promise<void> {
+  await remove(path)
+  if (old === undefined) return
+  await rename(old, path)
+  await removeOwned(old)
+}
+
+/** Removes what was put aside. First under another name: half of it must never come back. */
+export async function discard(old: string | undefined): Promise<void> {
+  if (old === undefined) return
+  const gone = join(dirname(old), basename(old).replace(/^\.old-/, '.tmp-'))
+  await own(gone)
+  await rename(old, gone)
+  await removeOwned(old)
+  await removeOwned(gone)
+}
+
+/** Removes the leftovers of a killed install, but for those of a process that still lives. Only under the ledger's lock. */
 export async function clearLeftovers(prefix: string): Promise<void> {
-  const [folder, name] = [dirname(prefix), basename(prefix)]
+  const folder = dirname(prefix)
   const entries = await readdir(folder).catch((): string[] => [])
-  // A prefix that was moved aside and not replaced is the only copy.
   // The whole name: those of other agents may begin with it.
-  const stale = entries.filter((entry) => LEFTOVER.exec(entry)?.[1] === name)
-  const old = stale.find((entry) => entry.startsWith('.old-'))
-  if (old !== undefined && !entries.includes(name)) await rename(join(folder, old), prefix)
-  for (const entry of stale) await remove(join(folder, entry))
+  const names = entries.filter((entry) => leftoverOf(entry)?.slug === basename(prefix) && !entry.endsWith(OWNER))
+  const left = names.filter((entry) => ownerOf(join(folder, entry)).is !== 'living')
+  const old = left.find((entry) => entry.startsWith('.old-'))
+  // One that was moved aside and not replaced is the only copy. That of a killed process whose name is known was not finished.
+  const isBack = old !== undefined && (ownerOf(join(folder, old)).is === 'ended' || !entries.includes(basename(prefix)))
+  if (isBack) await bringBack(join(folder, old), prefix)
+  for (const entry of left) await removeOwned(join(folder, entry))
 }
 
-const LEFTOVER = /^\.(?:new|old|tmp)-(.+)-[0-9a-f]{8}$/
+/** What the name of a folder beside a prefix says: of which agent it is, and whether it is the one that was put aside. */
+export function leftoverOf(entry: string): { readonly slug: string; readonly isOld: boolean } | undefined {
+  const [, kind, slug] = LEFTOVER.exec(entry) ?? []
+  return slug === undefined ? undefined : { slug, isOld: kind === 'old' }
+}
+
+const LEFTOVER = /^\.(new|old|tmp)-(.+)-[0-9a-f]{8}(?:\.owner)?$/
 
 /** A folder beside the prefix, on the same file system, for its owner alone. */
 export const siblingOf = (prefix: string, kind: 'new' | 'old' | 'tmp'): string =>
@@ -68,11 +114,10 @@ async function checkFilled(folder: string, { manifest }: Installing): Promise<vo
 }
 
 async function putInPlace(staging: string, prefix: string): Promise<void> {
-  const old = siblingOf(prefix, 'old')
-  const hadOne = await moved(prefix, old)
+  const old = await putAside(prefix)
   await rename(staging, prefix)
   // Running agents keep their open files.
-  if (hadOne) await remove(old)
+  await discard(old)
 }
 
 /** Whether there was something to move. */

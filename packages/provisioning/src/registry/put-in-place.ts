@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { homeLayout } from '@agentproto/contracts/agent'
-import { agentPrefix, findAgent, removeFolder as remove } from '@agentproto/driver-agent-cli/installation'
+import { agentPrefix, disown, findAgent, own } from '@agentproto/driver-agent-cli/installation'
 import type { AgentCliManifest } from '@agentproto/manifest'
-import { moved, siblingOf } from '../install/prefix-change.js'
+import { bringBack, discard, moved, putAside } from '../install/prefix-change.js'
 import { type Ledger, ledgerFile } from '../ledger.js'
 import type { ProvisionHost } from '../provision-host.js'
 import type { Trial } from './trial.js'
@@ -27,20 +27,22 @@ export async function putInPlace<T>(placing: Placing<T>): Promise<T> {
   const { trial, host, manifest, commit } = placing
   const prefix = agentPrefix(manifest, host)
   const { fill = async () => void (await moved(trial.prefix, prefix)) } = placing
-  const old = siblingOf(prefix, 'old')
-  const hadOne = await moved(prefix, old)
+  const old = await putAside(prefix)
+  // A new agent is not finished before its adapter is there.
+  if (old === undefined) await own(prefix)
   const restoreLedger = await ledgerKeeper(manifest.id, host)
   try {
     await fill()
     await recordInstall(placing)
     const result = await commit()
-    await remove(old)
+    await discard(old)
     return result
   } catch (thrown) {
-    await remove(prefix)
-    if (hadOne) await rename(old, prefix)
+    await bringBack(old, prefix)
     await restoreLedger()
     throw thrown
+  } finally {
+    await disown(prefix)
   }
 }
 

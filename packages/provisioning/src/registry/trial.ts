@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { ObservedAgent } from '@agentproto/contracts/agent'
 import type { AddAgentEvent, ProvisionEvent } from '@agentproto/contracts/wire'
-import { agentPrefix, removeFolder } from '@agentproto/driver-agent-cli/installation'
+import { agentPrefix, makeOwned, removeOwned } from '@agentproto/driver-agent-cli/installation'
 import { inScratchHome, observeAgent } from '@agentproto/driver-agent-cli'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { clearLeftovers, siblingOf } from '../install/prefix-change.js'
-import type { ProvisionHost } from '../provision-host.js'
+import { newInstallMarker, type ProvisionHost } from '../provision-host.js'
 import { createProvisioner } from '../provisioner.js'
 import { failedObservation } from './failed-observation.js'
 
@@ -35,18 +35,18 @@ export class Trial {
     await mkdir(join(options.host.home, 'agents'), { recursive: true, mode: 0o700 })
     await clearLeftovers(prefix)
     const home = siblingOf(prefix, 'new')
+    const installMarker = newInstallMarker()
     try {
-      await mkdir(home, { mode: 0o700 })
-      return await work(new Trial(home, options))
+      await makeOwned(home, installMarker)
+      return await work(new Trial({ ...options.host, home, installMarker }, options))
     } finally {
-      // What the agent wrote to its own folder may be too deep for `rm`.
-      await removeFolder(home)
+      await removeOwned(home)
     }
   }
 
-  private constructor(home: string, options: TrialOptions) {
+  private constructor(host: ProvisionHost, options: TrialOptions) {
     this.#options = options
-    this.host = { ...options.host, home }
+    this.host = host
   }
 
   /** Where the agent is installed. */

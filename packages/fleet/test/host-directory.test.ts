@@ -296,6 +296,39 @@ test(
   },
 )
 
+test(
+  '17.3 an eviction that another client stores again ends no later term, and no host believes it',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const clock = new FreezableClock()
+    const [a, b] = await Promise.all([
+      joinHost('a', [url], { clock, monotonic: clock.monotonic }),
+      joinHost('b', [url]),
+    ])
+    await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+    clock.freeze()
+    await expect.poll(() => b.hosts.isReachable('a')).toBe(false)
+    expect(await b.hosts.evict('a')).toBe(true)
+    // With its signature and all of its headers.
+    const eviction = await lastOf(b.cluster.nats, `KV_${HOSTS_BUCKET}`, `$KV.${HOSTS_BUCKET}.a`)
+    clock.thaw()
+    await expect.poll(() => a.hosts.term).toBeDefined()
+    await expect.poll(() => b.hosts.isReachable('a')).toBe(true)
+    const { term } = a.hosts
+    const bucket = await new Kvm(b.cluster.nats).open(HOSTS_BUCKET)
+    for (let times = 0; times < 3; times += 1) {
+      await storeAgain(b.cluster.nats, eviction)
+      const { revision = 0 } = (await bucket.get('a')) ?? {}
+      await expect.poll(async () => (await bucket.get('a'))?.revision ?? 0).toBeGreaterThan(revision)
+      expect(a.hosts.term).toBe(term)
+      expect(b.hosts.isReachable('a')).toBe(true)
+      expect(await b.hosts.evict('a')).toBe(false)
+    }
+    expect(a.suspended).toHaveLength(1)
+  },
+)
+
 const CRAFTED = {
   text: 'hello',
   list: '[]',

@@ -156,6 +156,20 @@ test('16.5 a keeper whose wire is not spoken and that ends, since it holds nothi
   expect(asked).toHaveLength(3)
 })
 
+test('17.3 a keeper of wire 1 is used as it is, and is never asked for a guard, which it does not know', async () => {
+  const folder = keeperFolder()
+  const asked = await imaginedKeeper(folder, {
+    wires: [1],
+    answers: { list: { agents: [] }, stop: { error: { code: 'agents_held' } } },
+  })
+  const keeper = await opened({ folder })
+  expect(keeper.info.wire).toBe(1)
+  expect(asked[0]?.['wire']).toEqual([1, 2])
+  expect(await keeper.guard({ markers: ['s_a'], ms: 1_000, graceMs: 100 })).toBe(false)
+  expect(await keeper.list()).toEqual([])
+  expect(asked.map(({ op }) => op)).not.toContain('guard')
+})
+
 test('16 speed: agents that are adopted at the same time are in one list, later ones in another', async () => {
   const folder = keeperFolder()
   const agents = ['a', 'b', 'c'].map((key, at) => ({ key, pid: at + 1 }))

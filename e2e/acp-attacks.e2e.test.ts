@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { STORMS, watchMemory } from './support/acp-storms.js'
 import { startDaemon } from './support/daemon.js'
 import { startGateway, type TestGateway } from './support/gateway.js'
 import { allowOnce, pendingPermission } from './support/pending-request.js'
@@ -266,18 +267,6 @@ test('names of object members, odd ids and deep JSON are data', async () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
 })
 
-const megabytes = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
-
-/** Watches what a process holds at most, beyond what it held before. */
-function watchMemory(pid: number): { readonly beyond: () => number } {
-  const before = megabytes(pid)
-  let most = before
-  const timer = setInterval(() => (most = Math.max(most, megabytes(pid))), 50)
-  onTestFinished(() => clearInterval(timer))
-  return { beyond: () => most - before }
-}
-
 /** Says it until the connection ends, no faster than the gateway takes it. */
 async function flood(client: RawAcp, times: number, message: (at: number) => object): Promise<void> {
   let code: number | undefined
@@ -301,27 +290,6 @@ function lastAnswer({ heard, say }: RawAcp): () => Promise<void> {
     say(JSON.stringify({ jsonrpc: '2.0', id: 'last', method: 'session/list', params: {} }))
     return isAnswered
   }
-}
-
-const STORMS: Readonly<Record<string, (sessionId: string) => (at: number) => object>> = {
-  'of notifications that mean nothing': () => () => ({ jsonrpc: '2.0', method: 'nothing', params: {} }),
-  'of answers to nothing': () => (id) => ({ jsonrpc: '2.0', id, result: {} }),
-  'of requests that nobody knows': () => (id) => ({ jsonrpc: '2.0', id, method: 'nothing', params: {} }),
-  'of requests under one id': () => () => ({ jsonrpc: '2.0', id: 7, method: 'session/list', params: {} }),
-  'of cancels': (sessionId) => () => ({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId } }),
-  'of cancelled requests': () => (requestId) => ({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId } }),
-  'of sessions that are loaded again': (sessionId) => (id) => ({
-    jsonrpc: '2.0',
-    id,
-    method: 'session/load',
-    params: { sessionId, cwd: '/', mcpServers: [] },
-  }),
-  'of prompts': (sessionId) => (id) => ({
-    jsonrpc: '2.0',
-    id,
-    method: 'session/prompt',
-    params: { sessionId, prompt: text('hang') },
-  }),
 }
 
 test.each(Object.entries(STORMS))(

@@ -15,6 +15,7 @@ function sessionsWith(chars: number): AcpSessions {
   const text = 'x'.repeat(chars)
   const records = Array.from({ length: 1_000 }, (_, at): EventRecord => ({
     seq: at + 1,
+    type: 'text-delta',
     json: JSON.stringify({ seq: at + 1, type: 'text-delta', text }),
   }))
   const fake = new FakeSessions()

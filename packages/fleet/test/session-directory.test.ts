@@ -206,6 +206,34 @@ test(
   },
 )
 
+test(
+  '17.R3 a record of a lost host with a wider grant of delegation, from a client without the key, is not what is taken up',
+  needs('nats-server'),
+  async () => {
+    const { url } = await startNats()
+    const delegation = { ttlSeconds: 60, maxDepth: 1, maxChildren: 1, adapters: ['demo'], modes: [], options: [] }
+    const granted = { ...delegation, permissionMode: 'ask' } as const
+    const { clock, b } = await twoWithFrozen(url, testSession('s1', { onHostLoss: 'move', delegation: granted }))
+    clock.freeze()
+    await expect.poll(() => b.sessions.isReachable('s1'), { timeout: 3_000 }).toBe(false)
+    const last = await lastOf(b.cluster.nats, `KV_${SESSIONS_BUCKET}`, `$KV.${SESSIONS_BUCKET}.s1`)
+    const text = Buffer.from(last.body).toString()
+    const wider = text
+      .replace('"permissionMode":"ask","', '"permissionMode":"approve-all","')
+      .replace('"maxDepth":1', '"maxDepth":8')
+    expect(wider).not.toBe(text)
+    await storeAgain(b.cluster.nats, { ...last, body: Buffer.from(wider) })
+    // What the owner signed last counts, so that no other client can keep it from being taken.
+    expect(await b.sessions.takeOver('s1')).toBe(2)
+    expect(b.sessions.get('s1')?.session.delegation).toEqual(granted)
+    const stored = await lastOf(b.cluster.nats, `KV_${SESSIONS_BUCKET}`, `$KV.${SESSIONS_BUCKET}.s1`)
+    expect(JSON.parse(Buffer.from(stored.body).toString())).toMatchObject({
+      owner: 'b',
+      session: { delegation: granted },
+    })
+  },
+)
+
 test('17.3 a host that was away reads its sessions again before it writes', needs('nats-server'), async () => {
   const server = await startNats()
   const [a, b] = await hostsOf(server.url, 'a', 'b')

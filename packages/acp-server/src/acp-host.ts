@@ -7,7 +7,7 @@ import type {
   SessionRequest,
   TraceContext,
 } from '@agentproto/contracts'
-import type { McpServer } from '@agentproto/contracts/agent'
+import type { EventRecord, McpServer } from '@agentproto/contracts/agent'
 import type {
   AnswerRequest,
   ConfigRequest,
@@ -37,8 +37,8 @@ export interface AcpSessions {
   remove(id: string): Promise<unknown>
   /** Follows the log from `after` on; ends with the session. */
   events(id: string, options: FollowOptions): AsyncIterable<SessionEvent>
-  /** As `events`, with all events of one read at once, which is faster; it is used where it is there. */
-  eventBatches?(id: string, options: FollowOptions): AsyncIterable<readonly SessionEvent[]>
+  /** As `events`, as they are stored, with all of one read at once, which is faster; it is used where it is there. */
+  recordBatches?(id: string, options: FollowOptions): AsyncIterable<readonly EventRecord[]>
   /** One page of the log, of events with `seq > after`. */
   eventsPage(id: string, after: number, limit: number): Promise<EventsPage>
   requests(id: string): Promise<readonly SessionRequest[]>

@@ -20,6 +20,8 @@ export interface ClientLink {
    */
   update(sessionId: string, update: SessionUpdate, of?: EventNumber): Promise<void> | undefined
   notify(method: string, params: object): Promise<void> | undefined
+  /** Sends a message that is JSON already. Absent where messages are objects. */
+  readonly sendJson: ((json: string) => Promise<void> | undefined) | undefined
   /** Sends what is sent meanwhile in one write, where that is faster. */
   together(sendAll: () => void): void
   /** Sends a request to the client; rejects when `signal` aborts, which withdraws the request. */

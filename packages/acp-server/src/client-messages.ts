@@ -4,6 +4,8 @@ export interface ClientMessages {
   readonly received: AsyncIterable<unknown>
   /** Sends one message, in the order of the calls. The promise is back-pressure. */
   send(message: object): Promise<void> | undefined
+  /** As `send`, of a message that is JSON already. Absent where messages are objects. */
+  sendJson?(json: string): Promise<void> | undefined
   /** Calls `send` of many messages, which may be sent in one write. Absent where it makes no difference. */
   together?(sendAll: () => void): void
 }

@@ -6,12 +6,15 @@ import { OpenCalls } from './open-calls.js'
 /** The connection as the SDK's stream. All output goes through it, so that what must follow an answer follows it. */
 export class ClientStream {
   readonly stream: Stream
+  /** As `send`, of a message that is JSON already; undefined where messages are objects. */
+  readonly sendJson: ClientMessages['sendJson']
   readonly #messages: ClientMessages
   readonly #calls: OpenCalls
   readonly #after = new Map<unknown, (() => void)[]>()
 
   constructor(messages: ClientMessages, bounds: ClientBounds) {
     this.#messages = messages
+    this.sendJson = messages.sendJson?.bind(messages)
     this.#calls = new OpenCalls(bounds)
     const received = messages.received[Symbol.asyncIterator]()
     this.stream = {

@@ -10,6 +10,9 @@ import type {
 /** Tool calls of one turn that are kept; beyond it, known calls are sent as new ones again. */
 const MAX_CALLS = 10_000
 
+/** What a piece of text is in ACP. */
+export const TEXT_UPDATES = { 'text-delta': 'agent_message_chunk', thought: 'agent_thought_chunk' } as const
+
 type TurnEventType = 'user-prompt' | 'text-delta' | 'thought' | 'tool-call' | 'tool-result' | 'turn-end'
 
 /** The events of one session as the updates of ACP. */
@@ -31,9 +34,8 @@ export class EventUpdates {
         return event.content.map((block) => ({ sessionUpdate: 'user_message_chunk', content: block as AcpContent }))
       case 'text-delta':
       case 'thought': {
-        const sessionUpdate = event.type === 'thought' ? 'agent_thought_chunk' : 'agent_message_chunk'
         const { text, messageId } = event
-        return [{ sessionUpdate, content: { type: 'text', text }, ...defined({ messageId }) }]
+        return [{ sessionUpdate: TEXT_UPDATES[event.type], content: { type: 'text', text }, ...defined({ messageId }) }]
       }
       case 'tool-call':
       case 'tool-result':

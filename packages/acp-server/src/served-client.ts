@@ -83,6 +83,10 @@ export class ServedClient implements ClientLink {
     return this.#stream.send({ jsonrpc: '2.0', method, params })
   }
 
+  get sendJson(): ClientLink['sendJson'] {
+    return this.#stream.sendJson
+  }
+
   together(sendAll: () => void): void {
     this.#stream.together(sendAll)
   }

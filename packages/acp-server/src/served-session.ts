@@ -11,6 +11,7 @@ import {
   toAgentprotoError,
   type TraceContext,
 } from '@agentproto/contracts'
+import type { EventRecord } from '@agentproto/contracts/agent'
 import type { ConfigRequest } from '@agentproto/contracts/wire'
 import type { AcpConnectionState } from './acp-host.js'
 import { ClientRequests } from './client-requests.js'
@@ -20,8 +21,9 @@ import type { Settings } from './config-view.js'
 import { numberOf, TURN_ENDED } from './numbered-events.js'
 import { OwnTurns } from './own-turns.js'
 import { stopReasonOf, turnEnded } from './rpc-error.js'
-import { batchesOf, historyOf } from './session-log.js'
+import { eventOf, historyOf } from './session-log.js'
 import { SessionOutput } from './session-output.js'
+import { TextMessages } from './text-messages.js'
 import { untilAborted } from './until-aborted.js'
 
 /** What belongs to a prompt beside its content. */
@@ -37,6 +39,8 @@ export class ServedSession {
   readonly #link: ClientLink
   readonly #requests: ClientRequests
   readonly #output: SessionOutput
+  /** Absent for a client that messages are objects for. */
+  readonly #texts: TextMessages | undefined
   readonly #config: ConfigView
   readonly #own = new OwnTurns()
   readonly #leaving = new AbortController()
@@ -59,6 +63,7 @@ export class ServedSession {
     const { session } = link.capabilities
     this.#requests = new ClientRequests(link, id)
     this.#output = new SessionOutput(link, id)
+    this.#texts = link.sendJson && new TextMessages(id, link.numbered)
     this.#config = new ConfigView(config, isRecord(session?.configOptions?.boolean))
   }
 
@@ -212,8 +217,20 @@ export class ServedSession {
     const onGap = (gap: EventGap): void => void this.#output.gap(gap)
     const onState = (state: AcpConnectionState): void => this.#output.connection(state)
     const options = { after: this.#last, signal, onGap, onState }
-    for await (const events of batchesOf(this.#link.sessions, this.id, options))
-      await this.#output.all(events, { handle: (event) => this.#follows(event), signal })
+    const { sessions } = this.#link
+    if (sessions.recordBatches === undefined) {
+      for await (const event of sessions.events(this.id, options)) if (!signal.aborted) await this.#follows(event)
+    } else {
+      for await (const records of sessions.recordBatches(this.id, options))
+        await this.#output.all(records, { handle: (record) => this.#stored(record), signal })
+    }
+  }
+
+  #stored(record: EventRecord): Promise<void> | undefined {
+    const frame = this.#texts?.of(record)
+    if (frame === undefined) return this.#follows(eventOf(record))
+    this.#last = record.seq
+    return this.#link.sendJson?.(frame)
   }
 
   #follows(event: SessionEvent): Promise<void> | undefined {

@@ -1,5 +1,6 @@
 import type { EventGap, SessionEvent } from '@agentproto/contracts'
-import type { AcpSessions, FollowOptions } from './acp-host.js'
+import type { EventRecord } from '@agentproto/contracts/agent'
+import type { AcpSessions } from './acp-host.js'
 
 const PAGE = 1_000
 
@@ -24,14 +25,5 @@ export async function* historyOf(
   }
 }
 
-/** Follows a log: all events of one read at once, where the sessions have them so. */
-export const batchesOf = (
-  sessions: AcpSessions,
-  id: string,
-  options: FollowOptions,
-): AsyncIterable<readonly SessionEvent[]> =>
-  sessions.eventBatches?.(id, options) ?? oneByOne(sessions.events(id, options))
-
-async function* oneByOne(events: AsyncIterable<SessionEvent>): AsyncGenerator<readonly SessionEvent[]> {
-  for await (const event of events) yield [event]
-}
+/** What the gateway stored was checked when it was stored. */
+export const eventOf = ({ json }: EventRecord): SessionEvent => JSON.parse(json) as SessionEvent

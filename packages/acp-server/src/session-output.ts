@@ -59,15 +59,15 @@ export class SessionOutput {
   }
 
   /** Handles events in their order, many in one write; a promise of one is waited for before the next. */
-  async all(
-    events: readonly SessionEvent[],
-    { handle, signal }: { readonly handle: (event: SessionEvent) => Promise<void> | undefined; signal: AbortSignal },
+  async all<T>(
+    events: readonly T[],
+    { handle, signal }: { readonly handle: (event: T) => Promise<void> | undefined; readonly signal: AbortSignal },
   ): Promise<void> {
     for (let at = 0; at < events.length && !signal.aborted;) {
       let pressure: Promise<void> | undefined
       const end = Math.min(at + IN_ONE_TURN, events.length)
       this.#link.together(() => {
-        while (at < end && pressure === undefined) pressure = handle(events[at++] as SessionEvent)
+        while (at < end && pressure === undefined) pressure = handle(events[at++] as T)
       })
       if (pressure !== undefined) await pressure
       else if (at < events.length) await nextTurn()

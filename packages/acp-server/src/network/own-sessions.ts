@@ -1,4 +1,3 @@
-import type { SessionEvent } from '@agentproto/contracts'
 import type { EventRecord } from '@agentproto/contracts/agent'
 import {
   answerRequestSchema,
@@ -9,6 +8,7 @@ import {
   toAgentAnswer,
 } from '@agentproto/contracts/wire'
 import type { AcpSessions, FollowOptions } from '../acp-host.js'
+import { eventOf } from '../session-log.js'
 import type { CallerAccess } from './caller-access.js'
 import type { AcpLimits, EndpointSessions } from './acp-endpoint.js'
 import { partsOf } from './record-parts.js'
@@ -19,7 +19,7 @@ export function ownSessions(
   access: CallerAccess,
   { pageChars }: Pick<AcpLimits, 'pageChars'>,
 ): AcpSessions {
-  const batches = (id: string, options: FollowOptions): AsyncGenerator<readonly SessionEvent[]> =>
+  const batches = (id: string, options: FollowOptions): AsyncGenerator<readonly EventRecord[]> =>
     followed(sessions, access, { id, pageChars, ...options })
   return {
     async list(given) {
@@ -40,9 +40,9 @@ export function ownSessions(
       return sessions.forget(id, await access.reach('session/delete', id))
     },
     async *events(id, options) {
-      for await (const events of batches(id, options)) yield* events
+      for await (const records of batches(id, options)) yield* records.map(eventOf)
     },
-    eventBatches: batches,
+    recordBatches: batches,
     async eventsPage(id, after, limit) {
       await access.reach('session/load', id)
       const { records, gap } = await sessions.events(id, after, limit)
@@ -75,7 +75,7 @@ async function* followed(
   sessions: EndpointSessions,
   access: CallerAccess,
   { id, after, signal, onGap, pageChars }: FollowOptions & { readonly id: string; readonly pageChars: number },
-): AsyncGenerator<readonly SessionEvent[]> {
+): AsyncGenerator<readonly EventRecord[]> {
   await access.reach('session/load', id)
   const reader = await sessions.follow(id, after)
   try {
@@ -83,12 +83,9 @@ async function* followed(
       const batch = await reader.next(signal)
       if (batch === undefined || signal.aborted) return
       if (batch.gap !== undefined) onGap(batch.gap)
-      for (const part of partsOf(batch.records, pageChars)) yield part.map(eventOf)
+      yield* partsOf(batch.records, pageChars)
     }
   } finally {
     reader.close()
   }
 }
-
-/** What the gateway stored was checked when it was stored. */
-const eventOf = ({ json }: EventRecord): SessionEvent => JSON.parse(json) as SessionEvent

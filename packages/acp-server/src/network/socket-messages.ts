@@ -55,6 +55,10 @@ export class SocketMessages implements ClientMessages {
     return this.#isOver ? undefined : this.#output.send(JSON.stringify(message))
   }
 
+  sendJson(json: string): Promise<void> | undefined {
+    return this.#isOver ? undefined : this.#output.send(json)
+  }
+
   together(sendAll: () => void): void {
     if (this.#socket.together === undefined) sendAll()
     else this.#socket.together(sendAll)

@@ -41,10 +41,10 @@ async function pagesOf(sessions: AcpSessions): Promise<(readonly SessionEvent[])
   return pages
 }
 
-async function batchesOf(sessions: AcpSessions): Promise<(readonly SessionEvent[])[]> {
+async function batchesOf(sessions: AcpSessions): Promise<(readonly EventRecord[])[]> {
   const options = { after: 0, signal: new AbortController().signal, onGap: () => undefined, onState: () => undefined }
-  const batches: (readonly SessionEvent[])[] = []
-  for await (const batch of sessions.eventBatches?.('s1', options) ?? []) batches.push(batch)
+  const batches: (readonly EventRecord[])[] = []
+  for await (const batch of sessions.recordBatches?.('s1', options) ?? []) batches.push(batch)
   return batches
 }
 

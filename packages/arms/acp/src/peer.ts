@@ -1,4 +1,4 @@
-import { flushAll, isRequestId, parseLine, takeOrDrop } from '@agentproto/arm-kit'
+import { flushAll, isRequestId, takeOrDrop } from '@agentproto/arm-kit'
 import type { EarlierHost, TurnOutcome } from '@agentproto/arm-kit'
 import { asRecord, asString, isRecord } from '@agentproto/contracts'
 import type { AgentNotice, AgentprotoError, Clock, Json } from '@agentproto/contracts'
@@ -8,6 +8,7 @@ import { Calls, FIRST_ID } from './calls.js'
 import { ClosedSessions } from './closed-sessions.js'
 import { EarlierConnection } from './earlier-connection.js'
 import { EarlyMessages } from './early-messages.js'
+import { MessageLines } from './message-lines.js'
 import { extension } from './notice.js'
 import { type RpcAnswer, UNREADABLE } from './rpc-answer.js'
 import { type NextIds, SdkLink, type SendMessage } from './sdk-link.js'
@@ -22,6 +23,7 @@ export class Peer {
   /** The official SDK's client, for control requests. */
   readonly sdk: SdkLink
   #write: SendMessage
+  readonly #messages = new MessageLines()
   readonly #calls = new Calls((message) => this.#write(message))
   #earlier: EarlierConnection | undefined
   /** Lines since the start of the process: those that were written, and those that are handled. */
@@ -107,7 +109,7 @@ export class Peer {
 
   handleLine(line: string): void {
     this.#lines.stdout++
-    const message = parseLine(line)
+    const message = this.#messages.parse(line)
     if (isRecord(message)) return this.handleMessage(message)
     if (line.trim() !== '') this.addNotice({ type: 'output', stream: 'stdout', text: line })
   }

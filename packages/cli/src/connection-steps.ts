@@ -3,25 +3,18 @@ import type { CliContext } from './cli-context.js'
 import { isOwnGateway } from './daemon/connect.js'
 import { gatewayUrl, isPrivateWay } from './daemon/gateway-url.js'
 import { homeOf, readDaemon } from './daemon/daemon-record.js'
+import { isExplained } from './explained.js'
 
 /**
  * The same failure with a step that works, where it is about the gateway or the token that the environment names: the
  * gateway does not know which variables the command has read.
  */
 export async function withConnectionStep(context: Reading, thrown: unknown): Promise<unknown> {
-  if (!isAgentprotoError(thrown) || EXPLAINED.has(thrown)) return thrown
+  if (!isAgentprotoError(thrown) || isExplained(thrown)) return thrown
   if (thrown.code === 'daemon_not_running') return notAnswering(context.env, thrown)
   // A file of the home that cannot be read has a cause, and a step of its own.
   if (thrown.code === 'unauthorized' && thrown.cause === undefined) return refused(context, thrown)
   return thrown
-}
-
-const EXPLAINED = new WeakSet<AgentprotoError>()
-
-/** Marks an error that already names the step that works. @returns it */
-export function explained(error: AgentprotoError): AgentprotoError {
-  EXPLAINED.add(error)
-  return error
 }
 
 type Environment = CliContext['env']

@@ -1,7 +1,7 @@
 import { AgentprotoError, asRecord, asString, isAgentprotoError } from '@agentproto/contracts'
 import { type Client, createClient } from '@agentproto/client'
 import { warn, type CliContext } from '../cli-context.js'
-import { explained } from '../connection-steps.js'
+import { explained } from '../explained.js'
 import { findDaemon } from '../daemon/connect.js'
 import { traceOptions } from '../trace-options.js'
 import { version } from '../version.js'

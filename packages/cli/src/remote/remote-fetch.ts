@@ -1,6 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { Fetch } from '@agentproto/client'
-import { explained } from '../connection-steps.js'
+import { explained } from '../explained.js'
 import { httpFetch } from '../http-fetch.js'
 import type { ClientTls } from '../client-tls.js'
 import type { Lifetime } from './lifetime.js'

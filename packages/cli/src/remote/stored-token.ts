@@ -1,7 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { GatewayTokens } from '@agentproto/secrets'
 import { warn, type CliContext } from '../cli-context.js'
-import { explained } from '../connection-steps.js'
+import { explained } from '../explained.js'
 import { homeOf } from '../daemon/daemon-record.js'
 
 /** Opens the tokens that this user has for gateways elsewhere. Reads nothing yet. */

@@ -151,10 +151,10 @@ test('what each package exports', () => {
       promptRequestSchema promptSchema registryOriginSchema scopeOfRoute sessionSchema spawnAgentSchema
       toAgentAnswer tokenEnded visibleHosts visibleWorkspaces whileTokenIsValid
     @agentproto/contracts/agent
-      AGENT_CASE_IDS Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary AdoptAgent
-      AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCaseId AgentCliAdapter
-      AgentCliCapabilities AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo
-      AgentCliKeep AgentCliReattachOptions AgentCliReattached AgentEnd AgentGuard AgentKeeper
+      AGENT_CASE_IDS Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary
+      AddressReach AdoptAgent AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCaseId
+      AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent
+      AgentCliInfo AgentCliKeep AgentCliReattachOptions AgentCliReattached AgentEnd AgentGuard AgentKeeper
       AgentObservation AgentProcessInfo AgentSignal AgentSink ArmAdoptOptions ArmConnectOptions
       ArmConnection ArmLimits ArmSession AskOptions CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList
       ChangeStatus ChangeStore ChangeTotals Checkpoint CheckpointRequest CheckpointResult ConfigChange
@@ -178,8 +178,8 @@ test('what each package exports', () => {
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
       ContinuationOptions DescribeAgent FirstStarts LaunchOptions LaunchProvisioning ObserveAgent Session
       SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn
-      adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome launchAgent loadAgentCli
-      locateAgent observeAgent sessionPolicy
+      adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome launchAgent loadAddressReach
+      loadAgentCli locateAgent observeAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
       CheckedEndpoint FolderOwner LocatedAgent OWNER ReachedEndpoint agentHome agentPrefix consentedPlace
       declaredSecrets disown endpointPlace endpointSecrets findAgent findInPrefix guardEndpoint
@@ -233,7 +233,7 @@ test('what each package exports', () => {
       examineFleet fleetKey openAdapters openAgentRegistry openEndpoints openPublishCheck openTokens
       publishReportOf version
     @agentproto/sandbox
-      AddressReach ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
+      ConfinedLaunch ConfinementProfile HeldSandbox HoldRequest KeptSandbox PreparedLaunch
       RegisteredProvider SandboxMount SandboxProvider SandboxRequest Sandboxes SandboxesOptions
       addressReach createSandboxes
     @agentproto/secrets

@@ -82,6 +82,7 @@ export type {
   StoredSpawn,
   UsageMeter,
 } from './session-store.js'
+export type { AddressReach } from './agent/address-reach.js'
 export { CHANGE_STATUSES, KEPT_REASONS, LEFT_OUT_REASONS, NOW, SKIP_REASONS } from './agent/change-store.js'
 export type {
   Abortable,

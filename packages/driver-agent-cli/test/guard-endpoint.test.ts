@@ -42,7 +42,7 @@ test.each([
   ['wss://build.example/', ['10.0.0.1']],
   ['wss://build.example/', [PUBLIC, '10.0.0.1']],
   ['wss://build.example/', ['::ffff:127.0.0.1']],
-  ['wss://build.example/', ['169.254.169.254']],
+  ['wss://build.example/', ['100.64.0.1']],
   ['wss://[::1]/', []],
   ['wss://[::ffff:127.0.0.1]/', []],
   ['wss://2130706433/', []],
@@ -80,12 +80,20 @@ test('what is not encrypted never leaves a private network, whatever the owner h
   )
 })
 
-test.each([['224.0.0.1'], ['255.255.255.255'], ['192.0.2.1'], ['not an address']])(
-  '%s is reached with no consent',
-  async (address) => {
-    expect(await refusal('wss://build.example/', ['build.example:443'], [address])).toMatch(/^endpoint_not_allowed/)
-  },
-)
+test.each([
+  ['224.0.0.1'],
+  ['255.255.255.255'],
+  ['192.0.2.1'],
+  ['not an address'],
+  ['169.254.169.254'],
+  ['100.100.100.200'],
+  ['::ffff:168.63.129.16'],
+  ['fd00:ec2::254'],
+  ['fe80::1'],
+  ['0.0.0.0'],
+])('%s is reached with no consent', async (address) => {
+  expect(await refusal('wss://build.example/', ['build.example:443'], [address])).toMatch(/^endpoint_not_allowed/)
+})
 
 test.each(['', 'build.example', 'user@127.0.0.1:443', '127.0.0.1:443/path', '*:443', '127.0.0.1'])(
   'a consent to %o allows nothing',

@@ -1,3 +1,4 @@
+import { loadAddressReach } from '@agentproto/driver-agent-cli'
 import { createSecrets } from '@agentproto/secrets'
 import { Notifier } from '@agentproto/server'
 import { hostNameOf } from './fleet-settings.js'
@@ -21,6 +22,7 @@ export function openNotifications(settings: Settings, { redactor, audit, onProbl
     outboxPath: inMemory ? undefined : layout.outbox,
     secret: async (slug) => (await secrets.resolve({ slug }))?.text,
     redact: (text) => redactor.redact(text),
+    loadReach: loadAddressReach,
     onProblem,
   })
   return { notifier, notifications: audit.wrap('notifications', notifier) }

@@ -1,5 +1,5 @@
 // Sandbox providers (AIP-36). This file is the package's contract: every export is named here.
-export { addressReach, type AddressReach } from './address-reach.js'
+export { addressReach } from './address-reach.js'
 export { createSandboxes, type ConfinedLaunch, type Sandboxes, type SandboxesOptions } from './create-sandboxes.js'
 export type {
   ConfinementProfile,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { addressReach } from '../../sandbox/src/address-reach.ts'
 import { addressProblem } from '../src/notify/allowed-address.js'
 
-const usual = { allowPrivate: false, isPlain: false }
-const atHome = { allowPrivate: true, isPlain: false }
+const usual = { allowPrivate: false, isPlain: false, reachOf: addressReach }
+const atHome = { allowPrivate: true, isPlain: false, reachOf: addressReach }
 
 test.each(['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946', '::ffff:93.184.216.34', '64:ff9b::5db8:d822'])(
   '14.2.3 a webhook may go to %s',

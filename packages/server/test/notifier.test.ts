@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AgentprotoError, type SessionEvent, systemClock } from '@agentproto/contracts'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { FakeClock } from '../../gateway-http/test/fake-clock.ts'
+import { addressReach } from '../../sandbox/src/address-reach.ts'
 import { Notifier, type NotifierOptions } from '../src/notify/notifier.js'
 import { receiver, SECRET, verified } from './fixtures/receiver.js'
 import { temporaryFolder } from './fixtures/temporary-folder.js'
@@ -42,6 +43,7 @@ async function notifier(options: NotifierOptions['options'], more: Partial<Notif
     outboxPath: undefined,
     secret: async () => SECRET,
     redact: (text) => text.replaceAll('hunter2', '[redacted]'),
+    loadReach: async () => addressReach,
     onProblem: (problem) => problems.push(problem),
     ...more,
   })

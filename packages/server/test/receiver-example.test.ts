@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '@agentproto/contracts'
 import { expect, onTestFinished, test } from 'vitest'
+import { addressReach } from '../../sandbox/src/address-reach.ts'
 import { sendWebhook } from '../src/notify/webhook.js'
 import { SECRET } from './fixtures/receiver.js'
 
@@ -42,6 +43,7 @@ test('14.2.3 the receiver of the documentation accepts what the gateway signs, o
     secretSlug: 'notify-webhook',
     userAgent: 'agentproto/0',
     clock: systemClock,
+    loadReach: async () => addressReach,
   }
   const body =
     '{"type":"session.request","timestamp":"2026-01-01T00:00:00.000Z","data":{"hostId":"h","label":"refactor"}}'

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { systemClock } from '@agentproto/contracts'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { FakeClock } from '../../gateway-http/test/fake-clock.ts'
+import { addressReach } from '../../sandbox/src/address-reach.ts'
 import { type Receiver, sendWebhook } from '../src/notify/webhook.js'
 import { receiver, SECRET, verified } from './fixtures/receiver.js'
 
@@ -17,6 +18,7 @@ const to = (url: string, more: Partial<Receiver> = {}): Receiver => ({
   secretSlug: 'notify-webhook',
   userAgent: 'agentproto/0',
   clock: systemClock,
+  loadReach: async () => addressReach,
   ...more,
 })
 

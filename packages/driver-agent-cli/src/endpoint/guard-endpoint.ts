@@ -1,7 +1,7 @@
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { AddressReach } from '@agentproto/sandbox'
+import type { AddressReach } from '@agentproto/contracts/agent'
 
 /** What a host allows of the addresses of agents. */
 export interface EndpointRules {
@@ -34,10 +34,14 @@ export async function guardEndpoint(address: string, rules: EndpointRules): Prom
   const host = hostOf(url)
   const addresses = isIP(host) === 0 ? await resolve(host) : [host]
   if (addresses.length === 0) throw new Error(`${host} has no address`)
-  const { addressReach } = await import('@agentproto/sandbox')
+  const addressReach = await loadAddressReach()
   for (const each of addresses) checkReach(each, addressReach(each), { place, isPlain, isConsented })
   return { addresses, lookup: lookupOf(host, addresses) }
 }
+
+/** The rule for addresses, for all to which a host connects at the word of its owner. */
+export const loadAddressReach = async (): Promise<(address: string) => AddressReach> =>
+  (await import('@agentproto/sandbox')).addressReach
 
 interface Place {
   readonly place: string
@@ -47,6 +51,7 @@ interface Place {
 
 function checkReach(address: string, reach: AddressReach, { place, isPlain, isConsented }: Place): void {
   if (reach === 'none') throw notAllowed(place, `${address} is no address of a server`, UNUSABLE)
+  if (reach === 'credentials') throw notAllowed(place, `${address} serves credentials to this machine`, UNUSABLE)
   if (reach === 'private' && !isConsented)
     throw notAllowed(place, `${address} is on this machine or in a private network`)
   if (reach === 'public' && isPlain)

@@ -23,6 +23,7 @@ import { boundedTitle } from './notification-text.js'
 import type { NotifyOptions } from './notify-options.js'
 import { type News, SessionNews } from './session-news.js'
 import { type Target, TargetCounts } from './target.js'
+import type { Receiver } from './webhook.js'
 import { WebhookTarget } from './webhook-target.js'
 
 export interface NotifierOptions {
@@ -37,6 +38,8 @@ export interface NotifierOptions {
   /** The value of a secret by its slug. */
   readonly secret: (slug: string) => Promise<string | undefined>
   readonly redact: (text: string) => string
+  /** See {@link Receiver.loadReach}. */
+  readonly loadReach: Receiver['loadReach']
   readonly onProblem: (problem: string) => void
 }
 
@@ -142,7 +145,16 @@ export class Notifier implements NotificationService {
   }
 }
 
-function targetsOf({ options, clock, version, env, outboxPath, secret, onProblem }: NotifierOptions): Target[] {
+function targetsOf({
+  options,
+  clock,
+  version,
+  env,
+  outboxPath,
+  secret,
+  loadReach,
+  onProblem,
+}: NotifierOptions): Target[] {
   const { command = [], webhook = {}, outbox: limits = {} } = options
   const { url, secret: secretSlug = SECRET, allowPrivate = false } = webhook
   const countsOf = (name: NotifyTarget): TargetCounts =>
@@ -151,7 +163,7 @@ function targetsOf({ options, clock, version, env, outboxPath, secret, onProblem
   if (command.length > 0) targets.push(new CommandTarget({ argv: command, env, clock }, countsOf('command')))
   if (url !== undefined) {
     const userAgent = `agentproto/${version}`
-    const receiver = { url, allowPrivate, secret: () => secret(secretSlug), secretSlug, userAgent, clock }
+    const receiver = { url, allowPrivate, secret: () => secret(secretSlug), secretSlug, userAgent, clock, loadReach }
     targets.push(new WebhookTarget({ receiver, directory: outboxPath, limits, counts: countsOf('webhook') }))
   }
   return targets

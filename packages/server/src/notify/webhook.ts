@@ -22,6 +22,8 @@ export interface Receiver {
   readonly secretSlug: string
   readonly userAgent: string
   readonly clock: Clock
+  /** The rule for addresses; loaded with the first message. */
+  readonly loadReach: () => Promise<AddressRules['reachOf']>
 }
 
 export interface Message {
@@ -47,7 +49,12 @@ export async function sendWebhook(receiver: Receiver, message: Message, signal: 
   try {
     const url = parseWebhookUrl(receiver.url)
     const headers = await headersOf(receiver, message)
-    return await post({ url, headers, body: message.body, signal, receiver })
+    const rules = {
+      allowPrivate: receiver.allowPrivate,
+      isPlain: url.protocol === 'http:',
+      reachOf: await receiver.loadReach(),
+    }
+    return await post({ url, headers, body: message.body, signal, rules, clock: receiver.clock })
   } catch (thrown) {
     return { ok: false, problem: thrown instanceof Error ? thrown.message : String(thrown) }
   }
@@ -84,11 +91,11 @@ interface Post {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly signal: AbortSignal
-  readonly receiver: Receiver
+  readonly rules: AddressRules
+  readonly clock: Clock
 }
 
-function post({ url, headers, body, signal, receiver: { allowPrivate, clock } }: Post): Promise<Delivery> {
-  const rules = { allowPrivate, isPlain: url.protocol === 'http:' }
+function post({ url, headers, body, signal, rules, clock }: Post): Promise<Delivery> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   // An address is not looked up, so it is checked here.
   const problem = isIP(host) === 0 ? undefined : addressProblem(host, rules)

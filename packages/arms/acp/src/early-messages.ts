@@ -1,7 +1,7 @@
 import type { AgentNotice, Json } from '@agentproto/contracts'
 
-/** Updates and notices that are kept until a session is open. */
-const MAX_EARLY = 1_000
+/** Updates and notices that are kept until a session is open: how many of each, and their characters as JSON. */
+export const EARLY = { count: 1_000, chars: 8 * 1024 * 1024 } as const
 
 /** What an agent sends before the session is open that it belongs to: updates may come before the answer that names it. */
 export class EarlyMessages {
@@ -10,6 +10,7 @@ export class EarlyMessages {
   #opening = 0
   #updates: Json[] = []
   #notices: AgentNotice[] = []
+  readonly #chars = { updates: 0, notices: 0 }
 
   /** @param deliver gets each update that was kept, once it may belong to a session */
   constructor(deliver: (params: Json) => void) {
@@ -30,22 +31,31 @@ export class EarlyMessages {
 
   /** Keeps an update of an unknown session. Returns whether it may belong to one that is being opened. */
   keepUpdate(params: Json): boolean {
-    if (this.#opening <= 0 || this.#updates.length >= MAX_EARLY) return false
+    if (this.#opening <= 0 || this.#updates.length >= EARLY.count || !this.#fits('updates', params)) return false
     this.#updates.push(params)
     return true
   }
 
   keepNotice(notice: AgentNotice): void {
-    if (this.#notices.length < MAX_EARLY) this.#notices.push(notice)
+    if (this.#notices.length < EARLY.count && this.#fits('notices', notice)) this.#notices.push(notice)
   }
 
   takeNotices(): readonly AgentNotice[] {
+    this.#chars.notices = 0
     return this.#notices.splice(0)
   }
 
   deliver(): void {
     const early = this.#updates
     this.#updates = []
+    this.#chars.updates = 0
     for (const params of early) this.#deliver(params)
+  }
+
+  /** Whether there is room for one more, which is taken then. After one that did not fit there is none: it would leave a gap. */
+  #fits(kind: 'updates' | 'notices', message: object): boolean {
+    if (this.#chars[kind] >= EARLY.chars) return false
+    this.#chars[kind] += JSON.stringify(message).length
+    return this.#chars[kind] <= EARLY.chars
   }
 }

@@ -93,7 +93,7 @@ async function servesOthers(daemon: Daemon): Promise<void> {
   socket.terminate()
 }
 
-test('who may not enter gets an answer of HTTP, and no connection', async () => {
+test('F80 F81 who may not enter gets an answer of HTTP, and no connection', async () => {
   const daemon = await startedDaemon('door')
   const owner = asOwner(daemon)
   const asked: readonly (readonly [string, Headers, string, string?])[] = [

@@ -88,7 +88,7 @@ const cases = Object.entries(DIALECTS).flatMap(([dialect, open]) =>
 )
 
 test.each(cases)(
-  'POST %s: a storm %s takes no memory that grows, prints nothing, and others are served',
+  'F75 POST %s: a storm %s takes no memory that grows, prints nothing, and others are served',
   async (dialect, storm, open, messageOf) => {
     const home = temporaryFolder('storm')
     const gateway = await startDaemon({ home, keeper: false })

@@ -132,7 +132,7 @@ function expectedAnswer(cell: Cell): Answer['got'] {
 }
 
 test.each(WIRES)(
-  'methods of ACP × callers × sessions over %s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
+  'F81 methods of ACP × callers × sessions over %s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
   { timeout: 300_000 },
   async (wire) => {
     const given = await accessCells()

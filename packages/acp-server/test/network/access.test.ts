@@ -91,7 +91,7 @@ test('a token that may only read is not asked, and shown that the agent waits; i
   expect([under.printed, under.problems]).toEqual([[], []])
 })
 
-test('two clients of one session: the first answer counts, the other’s request is withdrawn, a second answer changes nothing', async () => {
+test('F78 two clients of one session: the first answer counts, the other’s request is withdrawn, a second answer changes nothing', async () => {
   const under = testEndpoint()
   under.sessions.add('s1').begins([{ type: 'text', text: 'hi' }])
   const url = await socketUrl(under)

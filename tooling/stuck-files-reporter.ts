@@ -68,7 +68,7 @@ export class StuckFilesReporter implements Reporter {
 }
 
 function ofThisRun(): readonly MarkedProcess[] {
-  // Set by leftovers.ts. Without it nothing reports the processes of this run from others.
+  // Set by leftovers.ts. Without it nothing distinguishes the processes of this run from others.
   const mark = process.env['AGENTPROTO_TEST_RUN']
   return mark === undefined ? [] : processesMarked(mark).filter(({ pid }) => pid !== process.pid)
 }

@@ -48,7 +48,7 @@ function parsed(text: string): URL | undefined {
   }
 }
 
-export const isLoopback = ({ hostname }: URL): boolean =>
+const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 
 /** Whether no one on the way can read what is sent to an address: with TLS, or on this machine. */

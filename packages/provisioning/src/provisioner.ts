@@ -13,6 +13,7 @@ import { type Ledger, ledgerFile } from './ledger.js'
 import { logIn } from './login.js'
 import type { CommandContext } from './manifest-command.js'
 import type { ProvisionHost } from './provision-host.js'
+import { storing } from './storing.js'
 import { runSetup } from './setup/run-setup.js'
 
 /** Installs, checks, sets up and logs in one adapter's agent, until a session can be started (AIP-45 §Lifecycle). */
@@ -32,10 +33,12 @@ export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost) 
     run: (request: ProvisionRequest): AsyncIterable<ProvisionEvent> =>
       eventStream<ProvisionEvent>(
         (emit, signal) =>
-          ledgerFile(adapter.manifest.id, host).locked(async () => {
-            const record = await readRecord(adapter, host, request.workspaceSlug)
-            await new Provisioning(record, { request, emit, signal }).run()
-          }),
+          storing(host.home, () =>
+            ledgerFile(adapter.manifest.id, host).locked(async () => {
+              const record = await readRecord(adapter, host, request.workspaceSlug)
+              await new Provisioning(record, { request, emit, signal }).run()
+            }),
+          ),
         { signal: request.signal, expendable: ({ type }) => type === 'output' || type === 'progress' },
       ),
   }

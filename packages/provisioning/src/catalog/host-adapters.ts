@@ -80,8 +80,8 @@ async function tidyUp(host: ProvisionHost): Promise<void> {
 }
 
 async function addOwn(source: string, catalog: ManifestCatalog, host: ProvisionHost): Promise<AdapterSummary> {
-  const { addAdapter } = await import('../add-adapter.js')
-  const { manifest } = await addAdapter(source, host, new AbortController().signal)
+  const [{ addAdapter }, { storing }] = await Promise.all([import('../add-adapter.js'), import('../storing.js')])
+  const { manifest } = await storing(host.home, () => addAdapter(source, host, new AbortController().signal))
   const added = await catalog.get(manifest.id)
   if (added.source === 'user') return added
   throw new AgentprotoError('path_invalid', 'The adapter was added, but another adapter of that name overrides it', {

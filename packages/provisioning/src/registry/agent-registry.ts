@@ -1,6 +1,7 @@
 import type { AdapterService, AddAgentEvent } from '@agentproto/contracts/wire'
 import { eventStream } from '../event-stream.js'
 import { createProvisioner } from '../provisioner.js'
+import { storing } from '../storing.js'
 import { addAgent } from './add-agent.js'
 import type { Adding } from './adding.js'
 import { outdatedAgents } from './outdated-agents.js'
@@ -21,7 +22,7 @@ export function agentRegistry(parts: RegistryParts): AgentRegistry {
   ): AsyncIterable<AddAgentEvent> =>
     eventStream<AddAgentEvent>(
       async (emit, ending) => {
-        const slug = await work({ parts, emit, signal: ending })
+        const slug = await storing(parts.host.home, () => work({ parts, emit, signal: ending }))
         const [adapter, loaded] = await Promise.all([parts.catalog.get(slug), parts.catalog.adapter(slug)])
         emit({ type: 'added', adapter, state: await createProvisioner(loaded, parts.host).state() })
       },

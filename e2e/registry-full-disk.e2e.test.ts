@@ -17,12 +17,15 @@ const CLI = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.m
 
 /** What every command of the test runs in: the disk is there only within one shell. Lists what there is after the adding. */
 const SCRIPT = `
-if [ "$FULL" = yes ] && [ -z "$LIMIT" ]; then cat /dev/zero > "$AGENTPROTO_HOME/filler" 2>/dev/null; fi
-( [ -z "$LIMIT" ] || ulimit -f "$LIMIT"; "$@" adapters add acp:sample --allow-unverified --json 2>&1 >/dev/null ) | tail -1
+if [ "$FULL" = yes ]; then cat /dev/zero > "$AGENTPROTO_HOME/filler" 2>/dev/null; fi
+"$@" adapters add acp:sample --allow-unverified --json 2>&1 >/dev/null | tail -1
 find "$AGENTPROTO_HOME/agents" "$AGENTPROTO_HOME/adapters" "$TMPDIR" -mindepth 1 2>/dev/null | tr '\\n' ' '; echo
 "$@" adapters list --json | head -c 300 | tr '\\n' ' '; echo
 "$@" adapters show sample --json 2>&1 | tail -1
 `
+
+// Elsewhere there is no disk that is full for one command alone.
+const CAN_MOUNT = smallDisk('/').through.length > 0
 
 test.each([
   ['unpacked', { zeros: 20 * 1024 ** 2 }],
@@ -30,7 +33,7 @@ test.each([
   ['looked up', { full: 'yes' }],
 ])(
   '18 a disk that is full before an agent is %s: a clear error, nothing half there, and a list that works',
-  needs('linux'),
+  CAN_MOUNT ? needs('linux') : { skip: true },
   async (_what, { noise = 0, zeros = 1_000, full = 'no' }: Disk) => {
     const user = await createRegistryUser()
     const archive = gzipSync(
@@ -43,12 +46,10 @@ test.each([
     const { through } = smallDisk(home)
     const script = join(user.cwd, 'script.sh')
     writeFileSync(script, `"$@" config set registry.url ${user.registry.document} >/dev/null\n${SCRIPT}`)
-    // Where no disk can be mounted, no file may be larger than this, in blocks.
-    const limit = through.length > 0 ? '' : full === 'yes' ? '0' : '2000'
     const command = [...through, 'sh', script, process.execPath, CLI]
     const child = spawn('env', command, {
       cwd: user.cwd,
-      env: { ...user.env, AGENTPROTO_HOME: home, FULL: full, LIMIT: limit },
+      env: { ...user.env, AGENTPROTO_HOME: home, FULL: full },
     })
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text))
@@ -56,7 +57,7 @@ test.each([
     const [problem = '', left = '', list = '', shown = ''] = said.split('\n')
     expect(asRecord(parseJson(problem))).toMatchObject({
       code: expect.stringMatching(/^(?:install_failed|storage_failed)$/) as string,
-      detail: expect.stringMatching(/ENOSPC|EFBIG/) as string,
+      detail: expect.stringMatching(/ENOSPC/) as string,
     })
     expect(left.trim()).toBe('')
     expect(list).toContain('"slug"')

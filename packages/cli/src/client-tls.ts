@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { CliContext } from './cli-context.js'
+import { explained } from './explained.js'
 
 /** Reads the files that the environment names. @throws `path_invalid` */
 export function clientTls({ env }: Pick<CliContext, 'env'>): ClientTls {
@@ -39,6 +40,14 @@ export function explainTlsFailure(url: string, thrown: unknown): never {
       ...details,
       hint: 'Set AGENTPROTO_TLS_CERT and AGENTPROTO_TLS_KEY to one that it accepts',
     })
+  // OpenSSL's words for an answer that is not TLS; its own message has a line break and names its source files.
+  if (/wrong version number|packet length too long/.test(message))
+    throw explained(
+      new AgentprotoError('daemon_not_running', `${origin} does not speak TLS`, {
+        cause: thrown,
+        hint: `Check the port; a gateway without TLS has http:// in its address: ${origin.replace('https', 'http')}`,
+      }),
+    )
   throw thrown
 }
 

@@ -26,6 +26,14 @@ test('18.2 a plan shows with which arguments and variables an agent is started, 
   expect(lines.join('')).not.toContain('\u001b')
 })
 
+test('18.2 a plan names the version that it replaces, if it is another one', () => {
+  const replaces = { version: '1.2.2', edited: false }
+  expect(linesOf({ replaces })).toContain('! It replaces 1.2.2.')
+  const same = linesOf({ replaces: { ...replaces, version: '1.2.3' } }).join('')
+  expect(same).toContain('! 1.2.3 is there already.')
+  expect(same).not.toContain('replaces')
+})
+
 test('18.2 a plan has no line for what an entry does not say', () => {
   expect(linesOf({ args: [], variables: { passed: [], set: {} } })).toEqual(linesOf({}))
 })

@@ -124,6 +124,13 @@ test('an agent that does not shake hands leaves nothing, unless the owner says s
   expect([refused.stderr, doctor.stdout].join('\n')).not.toContain(VALUE)
 }, 60_000)
 
+test('an address of http is answered with what it should begin with', async () => {
+  const { home, run } = await world()
+  const refused = await run('adapters', 'add', 'https://build.example.com/acp/codex', '--as', 'build')
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('wss://') })
+  expect(added(home)).toEqual([])
+})
+
 test('a redirect is not followed', async () => {
   const { home, agent, run } = await world()
   agent.refuses = 302

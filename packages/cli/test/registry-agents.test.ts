@@ -51,6 +51,8 @@ test('18.1 an agent is found, added by its id, kept up to date, and removed', as
   const found = await runHere(['adapters', 'search', 'sample'], { home })
   expect(found).toMatchObject({ code: 0, stdout: expect.stringMatching(/^acp:sample +Sample +1\.0\.0/m) })
   expect(found.stderr).toMatch(/1 agents of http.*old/)
+  const none = await runHere(['adapters', 'search', 'nosuchagent'], { home })
+  expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('No agent has these words') })
 
   // Without a terminal, a download without a checksum needs a word.
   const refused = await runHere(['adapters', 'add', 'acp:sample'], { home })

@@ -76,20 +76,28 @@ test('a token that the gateway rejects is not stored; one of a gateway that does
 })
 
 test('acp --remote: a wrong token, a gateway that is not there, and one that is none are refused with what to do', async () => {
-  const { url, run } = await elsewhere()
+  const { url, token, run } = await elsewhere()
   const env = { AGENTPROTO_TOKEN: 'agp_wrong-token-of-nobody' }
   expect(await run(['acp', '--remote', url], { env })).toMatchObject({
     code: 5,
     stdout: '',
-    stderr: expect.stringMatching(/does not accept the token in AGENTPROTO_TOKEN.*agentproto token create/),
+    stderr: expect.stringMatching(
+      /does not accept the token in AGENTPROTO_TOKEN.*agentproto token create.*then set AGENTPROTO_TOKEN here/,
+    ),
   })
   expect(await run(['acp', '--remote', 'https://127.0.0.1:9'], { env })).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/No gateway answers at https:\/\/127.0.0.1:9: .*ECONNREFUSED.*agentproto status/),
   })
-  for (const answer of ['<html>', '{"ok":true}']) {
-    const other = await run(['acp', '--remote', await serverOf(answer)], { env })
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('not as a gateway of agentproto does') })
+  expect(await run(['acp', '--remote', url.replace('http', 'https')], { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^agentproto: https:\S+ does not speak TLS\..*http:\/\/.*\n$/),
+  })
+  for (const other of [await serverOf('<html>'), await serverOf('{"ok":true}'), `${url}/acp/demo/more`]) {
+    expect(await run(['acp', '--remote', other], { env: { AGENTPROTO_TOKEN: token } })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not as a gateway of agentproto does'),
+    })
   }
 })
 

@@ -97,9 +97,18 @@ async function fromNpm(name: string, { into, host, signal }: FromNpm): Promise<s
   const args = npmInstall(newestOf(name), into, ['--ignore-scripts'])
   const end = await runTool({ file: npm, args, cwd: into, timeoutMs: NPM_MS, signal }, host)
   if (end.exitCode !== 0)
-    throw new AgentprotoError('install_failed', `npm could not fetch ${name}`, { given: end.stderr.slice(-400) })
+    throw new AgentprotoError('install_failed', `npm could not fetch ${name}`, {
+      given: firstWords(end.stderr),
+      hint: `An agent of the registry is added as acp:<id>: agentproto adapters add acp:${name}`,
+    })
   const bare = name.indexOf('@', 1) > 0 ? name.slice(0, name.indexOf('@', 1)) : name
   return adapterFolderIn(join(into, 'node_modules', bare))
+}
+
+/** npm says first what went wrong, after its code, and then at length what may help. */
+function firstWords(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)(?: \d{3}| code \S+)?/, '').trim())
+  return (lines.find((line) => line !== '') ?? stderr).slice(0, 400)
 }
 
 /** The package itself, or the one folder in it that holds a manifest. */

@@ -66,6 +66,19 @@ test('an npm package is fetched without running anything of it, the newest by na
   )
 })
 
+test('a package that npm does not have is named, with what npm said and how an agent of the registry is added', async () => {
+  const host = hostOf()
+  const said = 'npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/auggie\nnpm error 404\n'
+  program(host.bin, 'npm', `#!/bin/sh\ncat >&2 <<'END'\n${said}${'npm error 404 more\n'.repeat(40)}END\nexit 1\n`)
+  await expect(add('auggie', host)).rejects.toMatchObject({
+    code: 'install_failed',
+    parts: {
+      given: expect.stringMatching(/^Not Found - GET \S+auggie/) as unknown,
+      hint: expect.stringContaining('acp:auggie') as unknown,
+    },
+  })
+})
+
 test.each(['./relative', '--prefix=/', 'git+ssh://host/x', 'a b', '/no/such/folder'])(
   '%s is no source',
   async (source) => {

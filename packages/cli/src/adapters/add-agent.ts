@@ -28,7 +28,8 @@ export async function followAdding(
   } catch (thrown) {
     const url = isAgentprotoError(thrown) ? thrown.parts.data?.['unverified'] : undefined
     if (typeof url !== 'string' || !isAttended(context)) throw thrown
-    const question = `There is no checksum of ${url}. Use it, and only this file from now on?`
+    // The plan has shown the address; a terminal of 80 columns would cut the question behind it.
+    const question = 'There is no checksum. Use this file, and only it from now on?'
     if (!(await confirm(context, question, signal))) throw thrown
     return follow(context, start({ ...allowed, allowUnverified: true }))
   }

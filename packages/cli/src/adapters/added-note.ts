@@ -7,9 +7,8 @@ export function addedNote(context: CliContext, { state }: AddedAgent): string {
   const paint = paintFor(context, context.stderr)
   const { slug, version, ready, next, loginHint } = state
   const agent = `${slug}${version === undefined ? '' : ` ${version}`}`
-  if (loginHint !== undefined)
-    return `${paint.yellow('!')} ${agent} is added, and needs a login. It said: ${oneLine(loginHint)}`
+  if (loginHint !== undefined) return `${paint.yellow('!')} ${agent} needs a login. It said: ${oneLine(loginHint)}`
   return ready
     ? `${paint.green('✓')} ${agent} is ready. Try: agentproto run ${slug} --prompt "hello"`
-    : `${paint.yellow('!')} ${agent} is added.${next === undefined ? '' : ` Next: ${next}`}`
+    : `${paint.yellow('!')} ${agent} is not ready.${next === undefined ? '' : ` Next: ${next}`}`
 }

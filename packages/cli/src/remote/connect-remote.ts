@@ -1,7 +1,7 @@
 import { AgentprotoError, asRecord, asString, isAgentprotoError } from '@agentproto/contracts'
 import { type Client, createClient } from '@agentproto/client'
 import { warn, type CliContext } from '../cli-context.js'
-import { explained } from '../explained.js'
+import { explained, isExplained } from '../explained.js'
 import { findDaemon } from '../daemon/connect.js'
 import { traceOptions } from '../trace-options.js'
 import { version } from '../version.js'
@@ -80,10 +80,12 @@ async function greet(context: CliContext, { url }: RemoteUrl, client: Client): P
 }
 
 function notAnswering(url: string, thrown: unknown): unknown {
+  if (isAgentprotoError(thrown) && isExplained(thrown)) return thrown
   if (isAgentprotoError(thrown) && thrown.code !== 'daemon_not_running') {
-    // A TLS failure explains itself; `internal` is an answer that no gateway gives.
-    return thrown.code === 'internal' ? noGateway(url, thrown) : thrown
+    // A TLS failure explains itself; `internal` is an answer that no gateway gives, and every gateway has the route.
+    return thrown.code === 'internal' || thrown.code === 'route_not_found' ? noGateway(url, thrown) : thrown
   }
+
   if (!isAgentprotoError(thrown)) return noGateway(url, thrown)
   const why = reasonOf(thrown.cause)
   return explained(

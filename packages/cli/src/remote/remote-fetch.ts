@@ -38,10 +38,10 @@ export function remoteFetch({ url, source, tls, lifetime }: RemoteFetchOptions):
 }
 
 function rejectedToken(url: string, source: TokenSource): AgentprotoError {
-  const next = source === 'environment' ? 'set AGENTPROTO_TOKEN here' : `agentproto remote login ${url}`
+  const next = source === 'environment' ? 'set AGENTPROTO_TOKEN here' : `here: agentproto remote login ${url}`
   return explained(
     new AgentprotoError('unauthorized', `The gateway at ${url} does not accept ${REJECTED[source]}`, {
-      hint: `${MAKE_ONE}; then here: ${next}`,
+      hint: `${MAKE_ONE}; then ${next}`,
     }),
   )
 }

@@ -71,6 +71,7 @@ function notesOfInstall({ catalogue, installScripts, ...plan }: AgentPlan): read
   if (way === 'binary' && sha256 === undefined) notes.push('There is no checksum of this download.')
   const passed = variables?.passed ?? []
   if (passed.length > 0) notes.push(`Its sessions get these variables of yours: ${passed.join(', ')}.`)
-  if (replaces !== undefined) notes.push(`It replaces ${replaces.version ?? 'the version that is there'}.`)
+  if (replaces !== undefined && replaces.version === plan.version) notes.push(`${plan.version} is there already.`)
+  else if (replaces !== undefined) notes.push(`It replaces ${replaces.version ?? 'the version that is there'}.`)
   return notes
 }

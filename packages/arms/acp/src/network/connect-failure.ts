@@ -41,11 +41,17 @@ export function connectFailure(endpoint: RemoteEndpoint, thrown: unknown): Conne
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'ENODATA')
     return unreachable(`The name of ${at} cannot be resolved (${code})`, 'Check the host in the URL of the endpoint.')
   if (code === 'ECONNREFUSED') return unreachable(`Nothing listens at ${at}`, 'Check the port, and whether it runs.')
-  if (TLS.test(code)) return unreachable(`The TLS connection to ${at} failed: ${message}`, TLS_HINT)
+  if (TLS.test(code)) return tlsFailure(at, message)
   if (code.startsWith('HPE_') || /Upgrade|Sec-WebSocket|Parse Error/i.test(message))
     return unreachable(`${at} is no WebSocket: ${message}`, NO_SOCKET)
   return unreachable(`${at} cannot be reached: ${message}`)
 }
+
+/** OpenSSL has its own words for an answer that is not TLS; the code is EPROTO where a write has met it. */
+const tlsFailure = (at: string, message: string): ConnectFailure =>
+  /wrong version number|packet length too long/.test(message)
+    ? unreachable(`${at} does not speak TLS`, NO_TLS)
+    : unreachable(`The TLS connection to ${at} failed: ${message}`, TLS_HINT)
 
 /** Without a query, which may have secrets in it. */
 function placeOf({ url }: RemoteEndpoint): string {
@@ -56,7 +62,10 @@ function placeOf({ url }: RemoteEndpoint): string {
 const NO_REASON = { code: '', message: 'the connection was closed' }
 const TLS = /^(ERR_(TLS|SSL)_|CERT_|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
 const TLS_HINT = 'Trust the certificate authority of the endpoint with NODE_EXTRA_CA_CERTS; TLS is always verified.'
-const NOTHING_THERE = 'Check the path of the URL: a gateway of agentproto serves /acp and /acp/<agent>.'
+const NO_TLS =
+  'Check the port: where nothing but ws:// is served, put a proxy with TLS before it, or use ws:// in your own network.'
+const NOTHING_THERE =
+  'Check the path of the URL: a gateway of agentproto serves /acp, and /acp/<agent> for each agent that it lists.'
 const REDIRECTED = 'Use the address that it redirects to, if you trust it.'
 const NO_SOCKET = 'Check that the URL is that of an agent that speaks ACP over WebSocket.'
 

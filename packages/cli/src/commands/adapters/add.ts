@@ -93,8 +93,13 @@ const resultOf = (context: CliContext, added: AddedAgent): CommandResult => ({
 async function addOwn(context: CliContext, source: string | undefined): Promise<CommandResult> {
   if (source === undefined)
     throw new AgentprotoError('invalid_request', 'What to add is not named', {
-      expected: 'acp:<id>, a folder or an npm package',
+      expected: 'acp:<id>, wss://…, a folder or an npm package',
       hint: 'Find agents with: agentproto adapters search',
+    })
+  if (/^https?:/i.test(source))
+    throw new AgentprotoError('invalid_request', 'An adapter is not added from an address of http', {
+      expected: 'wss://… for an agent that runs elsewhere; --from <file> for an entry of a registry',
+      given: source,
     })
   const path = resolve(context.cwd, source)
   const isPath = isAbsolute(source) || source.startsWith('.') || existsSync(path)

@@ -38,7 +38,9 @@ async function search(
       ...defined({ mode: readMode(options), from: from === undefined ? undefined : resolve(context.cwd, from) }),
     }
     const found = await (await openAdapters(context)).search(query, signal)
-    return { json: found, text: table(context, found), note: registryNote(context, found) }
+    const nothing = found.agents.length > 0 ? [] : ['No agent has these words. To list all: agentproto adapters search']
+    const note = [registryNote(context, found), ...nothing].filter(Boolean).join('\n')
+    return { json: found, text: found.agents.length === 0 ? undefined : table(context, found), note }
   })
 }
 

@@ -22,7 +22,7 @@ export const paintFor = (context: CliContext, stream: Output): Paint => createPa
 
 /** Columns of the terminal. A pipe has no limit. */
 export const widthOf = (stream: Output): number =>
-  stream.isTTY === true ? (stream.columns ?? 80) : Number.MAX_SAFE_INTEGER
+  stream.isTTY === true ? stream.columns || 80 : Number.MAX_SAFE_INTEGER
 
 /** Whether stdin and stdout are both terminals. */
 export const isInteractive = ({ stdin, stdout }: CliContext): boolean => stdin.isTTY === true && stdout.isTTY === true

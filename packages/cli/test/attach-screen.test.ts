@@ -140,7 +140,7 @@ test('a form asks field by field and rejects invalid values', () => {
       name: { type: 'string', title: 'Your name' },
       size: { type: 'string', enum: ['s', 'm'], default: 'm' },
       count: { type: 'integer' },
-      sure: { type: 'boolean' },
+      sure: { type: 'boolean', default: false },
     },
   }
   show(one, [
@@ -162,6 +162,7 @@ test('a form asks field by field and rejects invalid values', () => {
   enter('1.5')
   expect(one.live(now).rows.at(-2)).toContain('Enter a whole number')
   enter('')
+  expect(one.live(now).rows.at(-2)).toContain('y or n; Enter for no')
   expect(enter('y')).toEqual({
     type: 'answer',
     requestId: 'q',

@@ -2,7 +2,7 @@ import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { homeLayout } from '@agentproto/contracts/agent'
 import { defined, type Session } from '@agentproto/contracts'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { faultyAgent } from './fixtures/faulty-agent.js'
 import { servedGateway } from './fixtures/served-gateway.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
@@ -83,8 +83,8 @@ test('AIP-46 Session.lastOutputAt: is the time of the last line, and moves with 
   expect(records.map(({ json }) => tsOf(json))).toEqual(expect.arrayContaining(seen))
   const texts = records.filter(({ type }) => type === 'text-delta').map(({ json }) => tsOf(json))
   // Each text, and then the last line of its turn.
-  const inOrder = texts.flatMap((ts, turn) => [ts, seen[turn]])
-  expect(inOrder).toEqual(inOrder.toSorted())
+  const times = texts.flatMap((ts, turn) => [Date.parse(ts), Date.parse(seen[turn] ?? '')])
+  expect(times).toEqual(times.toSorted((a, b) => a - b))
   expect(new Set(seen).size).toBe(3)
   // What is no output of the agent does not move it.
   const { lastOutputAt } = await session(id)

@@ -119,7 +119,7 @@ const configured = ({ mode, model, permissionMode }: ConfigRequest): string =>
 
 const frameOf = (context: CliContext) => ({
   paint: paintFor(context, context.stdout),
-  width: context.stdout.columns ?? 80,
+  width: context.stdout.columns || 80,
 })
 
 async function* linesOf(lines: readonly string[]): AsyncGenerator<string> {

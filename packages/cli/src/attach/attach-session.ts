@@ -162,7 +162,7 @@ function screenOf({ context, session, after }: Attached, own: string | undefined
   const { stdout } = context
   const paint = paintFor(context, stdout)
   if (after > 0) print(stdout, paint.dim('… PageUp shows the earlier turns'))
-  const size = { width: () => stdout.columns ?? 80, height: () => stdout.rows ?? 24 }
+  const size = { width: () => stdout.columns || 80, height: () => stdout.rows || 24 }
   return new AttachScreen({ session, ownHost: own, paint, ...size })
 }
 

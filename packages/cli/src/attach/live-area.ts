@@ -48,7 +48,7 @@ export class LiveArea {
 
   /** Moves to the first live row and erases everything below. A narrowed terminal has wrapped the rows. */
   #erase(): string {
-    const width = this.#output.columns ?? 80
+    const width = this.#output.columns || 80
     const heights = this.#rows.map((row) => Math.max(1, Math.ceil(joinedColumnsOf(row) / width)))
     const up = heights.slice(0, this.#cursorRow).reduce((sum, height) => sum + height, 0)
     return `\r${up > 0 ? `${ESC}${up}A` : ''}${ESC}J`

@@ -33,7 +33,11 @@ export function fieldHint({ type, choices, required, fallback }: FormField): str
         (type === 'choices' ? ' (several by comma)' : '')
       : kinds[type]
   const rest =
-    fallback !== undefined ? `Enter for ${JSON.stringify(fallback)}` : required ? '' : 'Enter to leave it out'
+    fallback !== undefined
+      ? `Enter for ${typeof fallback === 'boolean' ? (fallback ? 'yes' : 'no') : JSON.stringify(fallback)}`
+      : required
+        ? ''
+        : 'Enter to leave it out'
   return [what, rest].filter(Boolean).join('; ')
 }
 

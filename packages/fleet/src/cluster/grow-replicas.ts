@@ -1,5 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { JetStreamApiCodes, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream'
 import { HOSTS_BUCKET, LOG_STREAM, SESSIONS_BUCKET } from '../subjects.js'
+
+const LOOKS = 10
+const BETWEEN_MS = 200
 
 const STREAMS = [`KV_${SESSIONS_BUCKET}`, `KV_${HOSTS_BUCKET}`, LOG_STREAM]
 
@@ -27,9 +31,14 @@ async function grow(manager: JetStreamManager, name: string): Promise<void> {
   try {
     await manager.streams.update(name, { num_replicas: 3 })
   } catch (thrown) {
-    // Of several gateways that join at the same time, one does it.
-    if (await isSmall(manager, name)) throw thrown
+    if (await staysSmall(manager, name)) throw thrown
   }
+}
+
+/** Of several gateways that join at the same time one does it; the others are refused, or not answered, before that is on record. */
+async function staysSmall(manager: JetStreamManager, name: string): Promise<boolean> {
+  for (let look = 1; look < LOOKS && (await isSmall(manager, name)); look++) await setTimeout(BETWEEN_MS)
+  return isSmall(manager, name)
 }
 
 /** A stream that is not there yet is created with three. */

@@ -7,7 +7,7 @@ import { pause, systemClock } from '@agentproto/contracts'
 
 const TOUCH_MS = 5_000
 /** Three touches that did not come. */
-export const ABANDONED_MS = 15_000
+const ABANDONED_MS = 15_000
 const POLL_MS = 200
 
 /** Touches the lock for as long as it is ours. */

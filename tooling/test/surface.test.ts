@@ -281,7 +281,7 @@ test('what each package exports', () => {
       SharedSubject SharingClient TOOL_STATUSES ToolUpdate Turn TurnMethods TurnOutcome UserAsk Verdict
       WriteLine adoptProcess adoptShared adoptedSession connectProcess elicitationResult exitMessage
       flushAll isContentBlock isRequestId notAdoptable notResumable parseLine promptError questionOf
-      startCancelled startFailure takeOrDrop within
+      rpcErrorText startCancelled startFailure takeOrDrop within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

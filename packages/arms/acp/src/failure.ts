@@ -1,4 +1,4 @@
-import { NEW_CONVERSATION, startFailure } from '@agentproto/arm-kit'
+import { NEW_CONVERSATION, rpcErrorText, startFailure } from '@agentproto/arm-kit'
 import {
   AgentprotoError,
   asRecord,
@@ -76,11 +76,12 @@ function loginCommand({ terminal }: AuthMethod, { command, args }: Launch): stri
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 /** The error of a JSON-RPC response. */
-export function rpcFailure({ code, message }: Json): Error {
-  return Object.assign(new Error(asString(message) ?? 'no message'), { code })
+export function rpcFailure({ code, message, data }: Json): Error {
+  return Object.assign(new Error(asString(message) ?? 'no message'), { code, data })
 }
 
 function rpcError(thrown: unknown): RpcError | undefined {
-  const { code, message } = asRecord(thrown)
-  return typeof code === 'number' ? { code, message: asString(message) ?? 'no message' } : undefined
+  const error = asRecord(thrown)
+  const { code } = error
+  return typeof code === 'number' ? { code, message: rpcErrorText(error) ?? 'no message' } : undefined
 }

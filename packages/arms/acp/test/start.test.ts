@@ -82,10 +82,17 @@ test('a start that is aborted leaves nothing behind', async () => {
 test.each([
   ['never answers', 'start new-mute', 'timeout', /session\/new/],
   ['refuses', 'start new-refused', 'handshake_failed', /disk full/],
+  [
+    'says why only in the data of its refusal',
+    'start new-details',
+    'handshake_failed',
+    /^The agent refused session\/new: Internal error: It ended with 1\. \[31mstderr: not as rootx{400,500}\.$/,
+  ],
   ['dies', 'start new-dies', 'handshake_failed', /SIGKILL/],
   ['gives an endless id', 'start long-id', 'handshake_failed', /id of the session .* is too long/],
   ['gives no id', 'start no-id', 'handshake_failed', /without an id/],
   ['wants a login', 'start auth', 'auth_required', /Run `fixture login`/],
+  ['says in data which login', 'start auth-details', 'auth_required', /Authentication required: Set SAMPLE_KEY/],
 ])('opening a session with an agent that %s fails by its own name', async (_, words, code, message) => {
   const connection = await connect(words, { openMs: 300 })
   await expect(connection.openSession(opening, recorder())).rejects.toMatchObject({

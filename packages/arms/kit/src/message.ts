@@ -41,10 +41,35 @@ export function takeOrDrop(take: () => void): AgentNotice | undefined {
 export const isRequestId = (id: unknown): id is string | number => typeof id === 'string' || typeof id === 'number'
 
 /** The error of a prompt that the agent answered with a JSON-RPC error. */
-export function promptError({ code, message, data }: Json): Omit<StreamError, 'type'> {
+export function promptError(error: Json): Omit<StreamError, 'type'> {
+  const { code, data } = error
   const agentCode = asNumber(code) ?? asString(code)
-  return { message: asString(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
+  return { message: rpcErrorText(error) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
 }
+
+/**
+ * What a JSON-RPC error says, on one line where the reason is not in its message: SDKs of agents write `Internal error`, and put
+ * the reason into `data`.
+ */
+export function rpcErrorText({ message, data }: Json): string | undefined {
+  const said = asString(message)
+  const { details, message: inner } = asRecord(data)
+  const reason = oneLine(asString(data) ?? asString(details) ?? asString(inner) ?? '')
+  if (reason === '' || said?.includes(reason) === true) return said
+  return said === undefined || said === '' ? reason : `${said}: ${reason}`
+}
+
+const REASON_CHARS = 500
+
+/** The beginning of a text, without control characters. */
+const oneLine = (text: string): string =>
+  text
+    .slice(0, 2 * REASON_CHARS)
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, REASON_CHARS)
+    // Half of a character, which the cut may leave.
+    .replaceAll(/\p{Cs}/gu, '')
 
 /** Whether a value is a content block, whose shapes MCP and ACP share. */
 export function isContentBlock(value: unknown): value is ContentBlock {

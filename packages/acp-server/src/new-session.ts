@@ -13,7 +13,7 @@ export type WantedSession = Omit<SpawnAgentRequest, 'adapter'> & { adapter?: str
 
 /** What a client wants of one session, in `_meta.agentproto`. It overrides the defaults. */
 const metaSchema = spawnAgentSchema
-  .pick({ workspaceSlug: true, label: true, title: true, mode: true, options: true, permissionMode: true })
+  .pick({ workspaceSlug: true, label: true, title: true, mode: true, options: true, permissionMode: true, on: true })
   .extend({ adapter: spawnAgentSchema.shape.adapter.optional() })
 
 /** The start that a client's `session/new` asks for. @throws `invalid_request` */

@@ -1,5 +1,6 @@
 import { ACP_METHODS, type AcpMethod } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
+import { needs } from '../../../tooling/needs.js'
 import {
   accessCells,
   type Caller,
@@ -9,6 +10,7 @@ import {
   type Cells,
   KIND_NAMES,
   type Place,
+  type World,
 } from './fixtures/access-cells.js'
 import {
   type Cell as AnyCell,
@@ -21,8 +23,8 @@ import {
 } from './fixtures/access-rules.js'
 import { type AcpCaller, acpCaller, type AcpMessage, type Wire, WIRES } from './fixtures/acp-caller.js'
 
-// Every method of ACP × every caller × every kind of session, over WebSockets and over HTTP. What is asked of the client and what has
-// no answer is in `acp-access-answers`.
+// Every method of ACP × every caller × every kind of session, over WebSockets and over HTTP: of one gateway, and of one that asks
+// another host of its fleet for the sessions. What is asked of the client and what has no answer is in `acp-access-answers`.
 
 interface AcpRow extends Row {
   /** It names a session. */
@@ -84,7 +86,7 @@ interface Answer {
 }
 
 /** Each caller keeps its connection, as a client does. */
-function askedOver(wire: Wire, { url, headersOf, folders, adapter }: Cells): Asked {
+function askedOver(wire: Wire, { url, headersOf, folders, adapter, world }: Cells): Asked {
   const connections = new Map<CallerName, Promise<AcpCaller | number>>()
   const connected = (caller: CallerName): Promise<AcpCaller | number> => {
     const connection = connections.get(caller) ?? acpCaller(wire, { url, headers: headersOf(caller) })
@@ -96,7 +98,8 @@ function askedOver(wire: Wire, { url, headersOf, folders, adapter }: Cells): Ask
     if (typeof client === 'number') return { got: client === 401 ? 'unauthorized' : 'through', text: '' }
     if (name === 'initialize') return { got: 'through', text: '' }
     if (row.ofOpen === true) await client.ask('session/resume', { sessionId, cwd: '/', mcpServers: [] })
-    const start = at && { cwd: folders[at], mcpServers: [], _meta: { agentproto: { adapter } } }
+    const on = world === 'another host' ? { on: 'far' } : {}
+    const start = at && { cwd: folders[at], mcpServers: [], _meta: { agentproto: { adapter, ...on } } }
     const named = row.ofSession === true ? { sessionId } : {}
     return answerOf(await client.ask(name, { ...row.params, ...named, ...start }))
   }
@@ -114,17 +117,17 @@ function answerOf({ result, error }: AcpMessage): Answer {
 }
 
 /** What a cell is expected to change. */
-function allowedOf(cell: Cell): Outcome {
+function allowedOf(cell: Cell, world: World): Outcome {
   const who: Caller = CALLERS[cell.caller]
-  const isHidden = cell.on !== undefined && !isOpenTo(who, cell.on, { scope: 'read', world: 'one host' })
+  const isHidden = cell.on !== undefined && !isOpenTo(who, cell.on, { scope: 'read', world })
   if (who.scope !== undefined && cell.row.ofOpen === true && isHidden) return 'session_not_found'
-  return expectedOf(cell, 'one host')
+  return expectedOf(cell, world)
 }
 
 /** What a cell is expected to be answered. */
-function expectedAnswer(cell: Cell): Answer['got'] {
+function expectedAnswer(cell: Cell, world: World): Answer['got'] {
   const { row } = cell
-  const allowed = allowedOf(cell)
+  const allowed = allowedOf(cell, world)
   if (allowed === 'unauthorized') return allowed
   if (row.isUnknown === true) return 'unknown method'
   if (row.isHarmless === true || (row.isSilent === true && allowed === 'session_not_found')) return 'through'
@@ -135,30 +138,45 @@ test.each(WIRES)(
   'F81 methods of ACP × callers × sessions over %s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
   { timeout: 300_000 },
   async (wire) => {
-    const given = await accessCells()
-    const asked = askedOver(wire, given)
-    const isOpen = (cell: Cell): boolean => allowedOf(cell) === 'through'
-    const before = await given.state()
-    expect(await faultsOf(cells.filter((cell) => !isOpen(cell)))).toEqual([])
-    expect(await given.state()).toEqual(before)
-    expect(await faultsOf(cells.filter(isOpen))).toEqual([])
-
-    async function faultsOf(all: readonly Cell[]): Promise<readonly string[]> {
-      const faults: string[] = []
-      for (const cell of all) {
-        const id =
-          cell.row.ends === true && isOpen(cell) ? await given.make(cell.on ?? 'alone') : given.ids[cell.on ?? 'alone']
-        faults.push(...faultsIn(await asked(cell, id), cell, given))
-      }
-      return faults
-    }
+    const { rejected, before, after, open } = await matrix('one host', wire)
+    expect([rejected, after, open]).toEqual([[], before, []])
   },
 )
+
+test.each(WIRES)(
+  '17.7 methods of ACP × callers × sessions of another host over %s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
+  { ...needs('nats-server'), timeout: 300_000 },
+  async (wire) => {
+    const { rejected, before, after, open } = await matrix('another host', wire)
+    expect([rejected, after, open]).toEqual([[], before, []])
+  },
+)
+
+/** The faults of all calls: first those that are rejected, with what was there before and after them. */
+async function matrix(world: World, wire: Wire) {
+  const given = await accessCells(world)
+  const asked = askedOver(wire, given)
+  const isOpen = (cell: Cell): boolean => allowedOf(cell, world) === 'through'
+  const before = await given.state()
+  const rejected = await faultsOf(cells.filter((cell) => !isOpen(cell)))
+  const after = await given.state()
+  return { before, rejected, after, open: await faultsOf(cells.filter(isOpen)) }
+
+  async function faultsOf(all: readonly Cell[]): Promise<readonly string[]> {
+    const faults: string[] = []
+    for (const cell of all) {
+      const id =
+        cell.row.ends === true && isOpen(cell) ? await given.make(cell.on ?? 'alone') : given.ids[cell.on ?? 'alone']
+      faults.push(...faultsIn(await asked(cell, id), cell, given))
+    }
+    return faults
+  }
+}
 
 function faultsIn({ got, text }: Answer, cell: Cell, given: Cells): readonly string[] {
   const { name, caller, on, at } = cell
   const what = `${caller}: ${name} ${on ?? at ?? ''}`
-  const expected = expectedAnswer(cell)
+  const expected = expectedAnswer(cell, given.world)
   const isFailure = text.includes('"internal"')
   const leaks = hiddenFrom(cell, given).filter((hidden) => text.includes(hidden))
   return [
@@ -166,3 +184,15 @@ function faultsIn({ got, text }: Answer, cell: Cell, given: Cells): readonly str
     ...leaks.map((hidden) => `${what}: the answer has ${hidden}`),
   ]
 }
+
+test(
+  '17.7 a token of the host whose session it is, also that of its agent, opens no connection of ACP at another host',
+  { ...needs('nats-server'), timeout: 60_000 },
+  async () => {
+    const { url, strangers, state } = await accessCells('another host')
+    const before = await state()
+    for (const [name, headers] of Object.entries(strangers))
+      for (const wire of WIRES) expect([name, wire, await acpCaller(wire, { url, headers })]).toEqual([name, wire, 401])
+    expect(await state()).toEqual(before)
+  },
+)

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@agentproto/client'
 import { expect, test } from 'vitest'
+import { admittedCaller, WIRES } from './fixtures/acp-caller.js'
 import { servedGateway } from './fixtures/served-gateway.js'
 import { temporaryHome } from './fixtures/temporary-home.js'
 
@@ -47,6 +48,26 @@ test('17.2 sessions are listed by their host, and a start names the host that is
   }
   expect((await gateway.sessions.list()).sessions).toHaveLength(2)
 })
+
+test.each(WIRES)(
+  '17.2 over %s session/new names the host that is there, and is refused any other one with the document of HTTP',
+  async (wire) => {
+    const { call, gateway } = await servedGateway()
+    const { url } = await gateway.listen({ port: 0 })
+    const { ask } = await admittedCaller(wire, { url, headers: { authorization: `Bearer ${gateway.token}` } })
+    const open = (on: unknown) =>
+      ask('session/new', { cwd: gateway.home, mcpServers: [], _meta: { agentproto: { adapter: 'demo', on } } })
+    for (const on of ['elsewhere', 'gpu=yes']) {
+      const { body } = await call('POST /sessions/agent', { adapter: 'demo', cwd: gateway.home, on })
+      expect((await open(on)).error?.data).toEqual(body)
+      expect(body['code']).toBe('host_not_found')
+    }
+    for (const on of ['', 1]) expect((await open(on)).error?.data).toMatchObject({ code: 'invalid_request' })
+    expect((await gateway.sessions.list()).sessions).toEqual([])
+    for (const on of [hostname(), 'any']) expect((await open(on)).result).toHaveProperty('sessionId')
+    expect((await gateway.sessions.list({ host: hostname() })).sessions).toHaveLength(2)
+  },
+)
 
 test('17.6 what happens to a session whose host is lost is stored with it', async () => {
   const { gateway, call } = await servedGateway()

@@ -1,6 +1,6 @@
 import { client } from '@agentclientprotocol/sdk'
 import type { Principal } from '@agentproto/contracts'
-import type { AcpCaller } from '@agentproto/contracts/wire'
+import type { AcpCaller, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import {
   httpStream,
@@ -170,6 +170,24 @@ test('what a client sends is parsed as over HTTP: a prompt of too many blocks, a
   expect(await refusedBy(agent.request('session/new', { cwd: '/work', mcpServers: [], _meta: meta }))).toBe(
     'invalid_request',
   )
+})
+
+test('_meta.agentproto.on of session/new is the host, as over HTTP; one that cannot be a host starts nothing', async () => {
+  const under = testEndpoint()
+  const { agent } = await as(under, { by: OWNER })
+  const open = (meta: unknown): Promise<unknown> =>
+    agent.request('session/new', { cwd: '/work', mcpServers: [], _meta: { agentproto: meta } })
+  const wrong = ['', 'x'.repeat(256), 1, null, true, ['far'], { name: 'far' }].map((on) => ({ on }))
+  for (const meta of [...wrong, { On: 'far' }, { host: 'far' }, { on: 'far', hostId: 'far' }, ['far'], 'far'])
+    expect([meta, await refusedBy(open(meta))]).toEqual([meta, 'invalid_request'])
+  expect(under.calls).toEqual([])
+  for (const on of ['far', 'gpu=yes', 'any', 'x'.repeat(255)]) await open({ on })
+  expect(under.calls.map(({ given }) => (given as SpawnAgentRequest).on)).toEqual([
+    'far',
+    'gpu=yes',
+    'any',
+    'x'.repeat(255),
+  ])
 })
 
 test('the trace of a prompt is that of its _meta, else of its request; not that of the request that opened the connection', async () => {

@@ -98,8 +98,11 @@ const JSON_HEADERS = {
 
 export type Headers = Readonly<Record<string, string>>
 
-/** An answer that is already text, JSON unless the headers say otherwise. Plain headers and a string body let the Node server write both at once. */
-export const textReply = (text: string, status = 200, headers?: Headers): Response =>
+/**
+ * An answer that is already text, or its bytes, JSON unless the headers say otherwise. Plain headers and a string body let the Node
+ * server write both at once.
+ */
+export const textReply = (text: string | Uint8Array<ArrayBuffer>, status = 200, headers?: Headers): Response =>
   new Response(text, { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers } })
 
 /** Whether a caller asks for server-sent events: it names them, and not JSON beside them. */

@@ -2,12 +2,13 @@ import { systemClock } from '@agentproto/contracts'
 import { BOUNDS, type SessionArchive } from '@agentproto/contracts/wire'
 import { createAdaptorServer } from '@hono/node-server'
 import type { ServerType } from '@hono/node-server'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { fakeGateway, OWNER, TOKEN } from './fake-gateway.ts'
+import { fakeAdapters, fakeGateway, OWNER, TOKEN } from './fake-gateway.ts'
 import type { FakeGateway } from './fake-gateway.ts'
 import { parseMessages } from './read-messages.ts'
 
@@ -62,6 +63,32 @@ test('a prompt over a socket, with wait, on one connection after another', async
     const response = await answerTo(sent)
     expect([response.statusCode, response.headers['content-type']]).toEqual([200, 'application/json'])
     expect(JSON.parse(await textOf(response))).toMatchObject({ ok: true, turn, result: { number: turn } })
+  }
+})
+
+test('an answer has its bytes, its length and its tag, however long it is', async () => {
+  const demo = await fakeAdapters.get('demo')
+  for (const length of [1, 65_000, 66_000, 300_000]) {
+    const list = { adapters: [{ ...demo, description: 'aé€😀\ud800"\n'.repeat(length / 8) + 'x'.repeat(length) }] }
+    const { send } = await listening({ adapters: { ...fakeAdapters, list: async () => list.adapters } })
+    const ask = async (method: string, headers = {}): Promise<IncomingMessage> => {
+      const sent = send(method, '/adapters', headers)
+      sent.end()
+      return answerTo(sent)
+    }
+    const answer = await ask('GET')
+    const text = JSON.stringify(list)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'content-length': String(Buffer.byteLength(text)),
+      etag: `"${createHash('sha1').update(text).digest('base64url')}"`,
+    })
+    expect((await textOf(answer)) === text).toBe(true)
+    const again = await ask('GET', { 'if-none-match': answer.headers.etag ?? '' })
+    expect([again.statusCode, await textOf(again)]).toEqual([304, ''])
+    const head = await ask('HEAD')
+    expect([head.statusCode, head.headers.etag, await textOf(head)]).toEqual([200, answer.headers.etag, ''])
   }
 })
 

@@ -8,7 +8,7 @@ import { codexEnvironment } from './support/codex.js'
 import { type Daemon, startDaemon } from './support/daemon.js'
 import { requireInstalled } from './support/driven-agent.js'
 import { geminiEnvironment } from './support/gemini.js'
-import { agentsIn, allEvents, keepingHome, numbersOf, ofType, textIn } from './support/kept-agents.js'
+import { agentsIn, allEvents, keepingHome, lastingAgentsIn, numbersOf, ofType, textIn } from './support/kept-agents.js'
 import { type Mark, newMark } from './support/marked-processes.js'
 import { openCodeEnvironment } from './support/opencode.js'
 import { allowOnce, pendingPermission } from './support/pending-request.js'
@@ -35,13 +35,13 @@ for (const agent of AGENTS) {
       const { first, next, cwd, mark } = await serve(agent)
       const { id } = await first.client.sessions.start({ adapter: agent.adapter, cwd, prompt: 'SLOW 30' })
       await saysAnother(first.client, id)
-      const agents = agentsIn(mark.living(), id)
+      const agents = await lastingAgentsIn(mark, id)
       await first.crash()
-      expect(agentsIn(mark.living(), id)).toEqual(agents)
+      await goesOn(mark, id, agents)
 
       const { client } = await next()
       expect(await client.sessions.get(id)).toMatchObject({ status: 'running', kept: true, turn: { number: 1 } })
-      expect(agentsIn(mark.living(), id)).toEqual(agents)
+      await goesOn(mark, id, agents)
       await saysAnother(client, id)
       expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'end_turn', text: SLOW })
       await isWhole(client, id)
@@ -64,13 +64,13 @@ for (const agent of AGENTS) {
       await first.client.sessions.promptAndWait(id, { prompt: 'my number is 4711' })
       await first.client.sessions.prompt(id, { prompt: 'WRITE hello.txt' })
       const asked = await pendingPermission(first.client, id)
-      const agents = agentsIn(mark.living(), id)
+      const agents = await lastingAgentsIn(mark, id)
       await first.crash()
 
       const { client } = await next()
       const turn = { number: 2, state: 'awaiting-input' }
       expect(await client.sessions.get(id)).toMatchObject({ status: 'running', kept: true, turn })
-      expect(agentsIn(mark.living(), id)).toEqual(agents)
+      await goesOn(mark, id, agents)
       const again = await pendingPermission(client, id)
       expect(again).toEqual(asked)
       await client.sessions.answer(id, again.requestId, { optionId: allowOnce(again) })
@@ -93,12 +93,12 @@ for (const agent of AGENTS) {
       await first.client.sessions.promptAndWait(id, { prompt: 'my number is 4711' })
       await first.client.sessions.prompt(id, { prompt: 'WRITE hello.txt' })
       await pendingPermission(first.client, id)
-      const agents = agentsIn(mark.living(), id)
+      const agents = await lastingAgentsIn(mark, id)
       await first.client.sessions.interrupt(id)
       await first.crash()
 
       const { client } = await next()
-      expect(agentsIn(mark.living(), id)).toEqual(agents)
+      await goesOn(mark, id, agents)
       expect(await client.sessions.waitTurn(id, 2)).toMatchObject({ reason: 'cancelled' })
       expect(existsSync(join(cwd, 'hello.txt'))).toBe(false)
       expect(await client.sessions.promptAndWait(id, { prompt: 'hello' })).toMatchObject({
@@ -132,6 +132,12 @@ async function serve({ program, adapter, environment }: Agent): Promise<Serving>
 }
 
 const SLOW = Array.from({ length: 300 }, (_, i) => `slow-${i + 1} `).join('')
+
+/** Each process of the agent is still there, and there is no other, except what an agent starts for a moment. */
+async function goesOn(mark: Mark, id: string, agents: readonly string[]): Promise<void> {
+  expect(agentsIn(mark.living(), id)).toEqual(expect.arrayContaining([...agents]))
+  await expect.poll(() => agentsIn(mark.living(), id)).toEqual(agents)
+}
 
 /** Waits for text that was not there before. */
 async function saysAnother(client: Client, id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client, SessionEvent } from '@agentproto/client'
+import { expect } from 'vitest'
 import { type Daemon, startDaemon } from './daemon.js'
 import { type Mark, newMark } from './marked-processes.js'
 import { temporaryFolder } from './temporary-folder.js'
@@ -49,6 +50,23 @@ export function keepingHome(name: string, config: object = {}): string {
 /** Agents of a session, by their processes. */
 export const agentsIn = (living: readonly string[], id: string): readonly string[] =>
   living.filter((line) => sessionOf(line) === id)
+
+/**
+ * The agents of a session, without the processes that an agent starts for a moment, among which are its own forks that do
+ * not yet run their program: what many looks in a row agree on.
+ */
+export async function lastingAgentsIn(mark: Mark, id: string): Promise<readonly string[]> {
+  let agents: readonly string[] = []
+  let agreed = 0
+  const look = (): number => {
+    const before = agents
+    agents = agentsIn(mark.living(), id)
+    agreed = agents.length > 0 && agents.join('\n') === before.join('\n') ? agreed + 1 : 0
+    return agreed
+  }
+  await expect.poll(look).toBeGreaterThan(20)
+  return agents
+}
 
 /** Agents that several sessions share. */
 export const sharedAgentsIn = (living: readonly string[]): readonly string[] =>

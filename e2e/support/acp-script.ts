@@ -11,18 +11,31 @@ export interface Recording {
   readonly sessions: Readonly<Record<string, readonly unknown[]>>
 }
 
+export interface ScriptOptions {
+  /** `_meta.agentproto` of each new session. */
+  readonly meta?: object
+  /** Settles when a list has what was done before. */
+  readonly beforeList?: () => Promise<void>
+}
+
 /**
  * The whole protocol, once: three clients one after the other, each with a connection of its own.
  * @param folder that the sessions run in
  */
-export async function runScript(connect: () => Promise<User>, folder: string): Promise<Recording> {
+export async function runScript(
+  connect: () => Promise<User>,
+  folder: string,
+  { meta, beforeList = async () => undefined }: ScriptOptions = {},
+): Promise<Recording> {
   const steps: [string, unknown][] = []
   const script = new Script(steps)
+  const opening = { cwd: folder, mcpServers: [], ...(meta && { _meta: { agentproto: meta } }) }
   const one = await connect()
   const two = await connect()
   const three = await connect()
   steps.push(['initialize', one.initialized])
-  const id = await script.sessionOf(one, 'session/new', { cwd: folder, mcpServers: [] })
+  const id = await script.sessionOf(one, 'session/new', opening)
+  await beforeList()
   await script.ask(one, 'session/list', { cwd: folder })
   await script.ask(one, 'session/set_mode', { sessionId: id, modeId: 'plan' })
   await script.ask(one, 'session/set_mode', { sessionId: id, modeId: 'default' })
@@ -39,6 +52,7 @@ export async function runScript(connect: () => Promise<User>, folder: string): P
   await script.errors(one, id, folder)
   await script.ask(one, 'session/delete', { sessionId: fork })
   await script.ask(one, 'session/delete', { sessionId: fork })
+  await beforeList()
   await script.ask(one, 'session/list', {})
   await script.mark('default', id, [one, two, three])
   const sessions = Object.fromEntries(

@@ -94,7 +94,7 @@ export interface ServeOptions {
   readonly sessions: AcpSessions
   /**
    * The changes of all sessions, such as `watch` of `@agentproto/client`. Without it, a client does not see it when another
-   * client resumes an ended session that it has open.
+   * client resumes an ended session that it has open, or when the host of one is lost.
    */
   readonly watch?: (options: AcpWatchOptions) => AsyncIterable<SessionChange>
   /** Opens a session for `session/new`. @throws the error that the client gets */
@@ -105,6 +105,8 @@ export interface ServeOptions {
   readonly agent?: () => Promise<AgentCapabilities | undefined>
   /** How a user logs in to the agent of new sessions, in a terminal of the client; undefined where this is not possible. */
   readonly login?: () => Promise<AcpLogin | undefined>
+  /** Whether a session is one of another host than that of the gateway; default: none is. Must not throw. */
+  readonly isElsewhere?: (session: Session) => boolean | Promise<boolean>
   /** Whether the requests of a session's agent are sent to the client; default true. Otherwise it is only shown that they wait. */
   readonly mayAnswer?: (sessionId: string) => boolean
   /** Name and version that the server gives of itself. */

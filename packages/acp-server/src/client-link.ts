@@ -2,11 +2,13 @@ import type { ClientCapabilities, SessionUpdate } from '@agentclientprotocol/sdk
 import type { SessionEvent } from '@agentproto/contracts'
 import type { AcpSessions } from './acp-host.js'
 import type { EndedSessions } from './ended-sessions.js'
+import type { HostPresence } from './host-presence.js'
 
 /** The client as its sessions use it. */
 export interface ClientLink {
   readonly sessions: AcpSessions
   readonly ended: EndedSessions
+  readonly hosts: HostPresence
   readonly capabilities: ClientCapabilities
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal

@@ -21,6 +21,8 @@ export class ClientRequests {
   readonly #link: ClientLink
   readonly #sessionId: string
   readonly #pending = new Map<string, AbortController>()
+  /** Whether an answer may not have reached the session: its request is asked again. */
+  hasUnheard = false
 
   constructor(link: ClientLink, sessionId: string) {
     this.#link = link
@@ -66,7 +68,9 @@ export class ClientRequests {
       // The client disconnected, or another client answered first.
       if (signal.aborted || this.#link.signal.aborted) return
       if (isAgentprotoError(thrown) && OVER.has(thrown.code)) return
-      // It stays pending, and other clients may answer it.
+      // It stays pending: other clients may answer it, and this one may be asked again.
+      this.#pending.delete(requestId)
+      this.hasUnheard = true
       this.#link.problem(`${method} was not answered: ${toAgentprotoError(thrown).message}`)
     }
   }

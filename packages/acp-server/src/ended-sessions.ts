@@ -1,9 +1,5 @@
-import { isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
-import { setTimeout as pause } from 'node:timers/promises'
-import type { AcpServerOptions, AcpSessions } from './acp-host.js'
-
-/** Pause between two attempts to watch an unreachable gateway, in milliseconds. */
-const AGAIN_MS = 1_000
+import { isLive } from '@agentproto/contracts'
+import type { OnSession, WatchedSessions } from './watched-sessions.js'
 
 interface Waiting {
   /** The last known event. */
@@ -12,87 +8,31 @@ interface Waiting {
   readonly onRevived: (lastSeq: number) => void
 }
 
-interface Options extends Pick<AcpServerOptions, 'watch' | 'onProblem'> {
-  readonly sessions: Pick<AcpSessions, 'get'>
-}
-
-/**
- * Ended sessions that a client has open: reports it when another client resumes one. The gateway is watched as long as
- * there are any; only an unreachable gateway is polled.
- */
+/** Ended sessions that a client has open: reports it when another client resumes one. */
 export class EndedSessions {
-  readonly #options: Options
-  readonly #waiting = new Map<string, Waiting>()
-  #watching: AbortController | undefined
-  #connected = false
+  readonly #watched: WatchedSessions
+  readonly #waiting = new Map<string, OnSession>()
 
-  constructor(options: Options) {
-    this.#options = options
+  constructor(watched: WatchedSessions) {
+    this.#watched = watched
   }
 
   /** Calls back once, as soon as the session runs or its log has new events. */
-  add(id: string, waiting: Waiting): void {
-    const { watch } = this.#options
-    if (watch === undefined) return
-    this.#waiting.set(id, waiting)
-    if (this.#connected) void this.#look(id)
-    else if (this.#watching === undefined) void this.#run(watch)
+  add(id: string, { last, onRevived }: Waiting): void {
+    this.delete(id)
+    const onSession: OnSession = (session) => {
+      if (!isLive(session) && session.lastSeq <= last) return
+      this.delete(id)
+      onRevived(session.lastSeq)
+    }
+    this.#waiting.set(id, onSession)
+    this.#watched.add(id, onSession)
   }
 
   delete(id: string): void {
+    const onSession = this.#waiting.get(id)
+    if (onSession === undefined) return
     this.#waiting.delete(id)
-    if (this.#waiting.size === 0) this.#watching?.abort()
-  }
-
-  close(): void {
-    this.#waiting.clear()
-    this.#watching?.abort()
-  }
-
-  async #run(watch: NonNullable<Options['watch']>): Promise<void> {
-    const watching = new AbortController()
-    this.#watching = watching
-    while (!watching.signal.aborted) {
-      try {
-        await this.#follow(watch, watching.signal)
-      } catch (thrown) {
-        if (!watching.signal.aborted && !mayComeBack(thrown)) {
-          this.#options.onProblem?.(`Ended sessions are not watched any more: ${String(thrown)}`)
-          break
-        }
-      }
-      this.#connected = false
-      await pause(AGAIN_MS, undefined, { ref: false, signal: watching.signal }).catch(() => undefined)
-    }
-    this.#connected = false
-    if (this.#watching === watching) this.#watching = undefined
-    // A session was added while this loop was ending.
-    if (watching.signal.aborted && this.#waiting.size > 0 && this.#watching === undefined) void this.#run(watch)
-  }
-
-  async #follow(watch: NonNullable<Options['watch']>, signal: AbortSignal): Promise<void> {
-    const onState = ({ state }: { readonly state: string }): void => {
-      this.#connected = state === 'connected'
-      // Finds changes from before the connection and during an outage.
-      if (this.#connected) for (const id of this.#waiting.keys()) void this.#look(id)
-    }
-    for await (const change of watch({ signal, listed: false, onState })) {
-      if (change.type === 'session') this.#offer(change.session)
-      else this.delete(change.id)
-    }
-  }
-
-  async #look(id: string): Promise<void> {
-    const session = await this.#options.sessions.get(id).catch(() => undefined)
-    if (session !== undefined) this.#offer(session)
-  }
-
-  #offer(session: Session): void {
-    const waiting = this.#waiting.get(session.id)
-    if (waiting === undefined || !(isLive(session) || session.lastSeq > waiting.last)) return
-    this.delete(session.id)
-    waiting.onRevived(session.lastSeq)
+    this.#watched.delete(id, onSession)
   }
 }
-
-const mayComeBack = (thrown: unknown): boolean => isAgentprotoError(thrown) && thrown.row.retryable

@@ -17,7 +17,7 @@ export async function listed(
   return { sessions: page.sessions.map(infoOf), ...defined({ nextCursor: page.nextCursor }) }
 }
 
-function infoOf({ id, cwd, title, label, lastActiveAt, ...session }: Session): SessionInfo {
+function infoOf({ id, cwd, title, label, lastActiveAt, state, ...session }: Session): SessionInfo {
   const { adapterSlug: adapter, status, additionalDirectories } = session
   return {
     sessionId: id,
@@ -25,6 +25,7 @@ function infoOf({ id, cwd, title, label, lastActiveAt, ...session }: Session): S
     updatedAt: lastActiveAt,
     ...defined({ title: title ?? label }),
     ...(additionalDirectories === undefined ? {} : { additionalDirectories: [...additionalDirectories] }),
-    _meta: { agentproto: { adapter, status, ...defined({ label }) } },
+    // Its status is that of the time when its host was last heard from.
+    _meta: { agentproto: { adapter, status, ...(state === 'unreachable' ? { state } : {}), ...defined({ label }) } },
   }
 }

@@ -14,10 +14,12 @@ import type { ClientLink, EventNumber } from './client-link.js'
 import type { ClientStream } from './client-stream.js'
 import type { Settings } from './config-view.js'
 import { EndedSessions } from './ended-sessions.js'
+import { HostPresence } from './host-presence.js'
 import { mcpServers } from './mcp-servers.js'
 import { numberOf, openedAt, seenOf, wantsNumbers } from './numbered-events.js'
 import { promptBlocks } from './prompt-blocks.js'
 import { ServedSession } from './served-session.js'
+import { WatchedSessions } from './watched-sessions.js'
 
 /** One request of the client. */
 interface Asked {
@@ -31,8 +33,10 @@ export class ServedClient implements ClientLink {
   numbered = false
   readonly sessions: ServeOptions['sessions']
   readonly ended: EndedSessions
+  readonly hosts: HostPresence
   readonly #options: ServeOptions
   readonly #stream: ClientStream
+  readonly #watched: WatchedSessions
   readonly #open = new Map<string, ServedSession>()
   /** Number of sessions that are being opened. */
   #opening = 0
@@ -42,7 +46,9 @@ export class ServedClient implements ClientLink {
 
   constructor(options: ServeOptions, stream: ClientStream) {
     this.sessions = options.sessions
-    this.ended = new EndedSessions(options)
+    this.#watched = new WatchedSessions(options)
+    this.ended = new EndedSessions(this.#watched)
+    this.hosts = new HostPresence(this.#watched, options.isElsewhere)
     this.#options = options
     this.#stream = stream
   }
@@ -57,7 +63,7 @@ export class ServedClient implements ClientLink {
       this.#gone.abort()
       for (const served of this.#open.values()) served.close()
       this.#open.clear()
-      this.ended.close()
+      this.#watched.close()
     }
     connection.signal.addEventListener('abort', gone, { once: true })
   }
@@ -199,7 +205,11 @@ export class ServedClient implements ClientLink {
   cancel(sessionId: string): void {
     const served = this.#open.get(sessionId)
     if (served === undefined || this.#gone.signal.aborted) return
-    void served.interrupt().catch((error: unknown) => this.#lost(sessionId, error))
+    void served.interrupt().catch((error: unknown) => {
+      // A cancel has no answer: what may be done again must be known to the client.
+      if (isAgentprotoError(error) && error.row.retryable) void served.warn([`Not cancelled: ${error.message}`])
+      this.#lost(sessionId, error)
+    })
   }
 
   #opened({ settings }: ServedSession, session: Session): Settings {

@@ -18,6 +18,7 @@ import { ClientRequests } from './client-requests.js'
 import type { ClientLink } from './client-link.js'
 import { ConfigView } from './config-view.js'
 import type { Settings } from './config-view.js'
+import { lostHost, type OnPresence } from './host-presence.js'
 import { numberOf, TURN_ENDED } from './numbered-events.js'
 import { OwnTurns } from './own-turns.js'
 import { stopReasonOf, turnEnded } from './rpc-error.js'
@@ -90,12 +91,31 @@ export class ServedSession {
   /** Sends what must follow the answer that opened the session, and then every new event. */
   async begin(session: Session): Promise<void> {
     await this.#output.send(this.#config.opening())
-    if (session.pendingRequests > 0) {
-      for (const { state, requestId, request } of await this.#link.sessions.requests(this.id))
-        if (state === 'pending') await this.#ask(requestId, request)
-    }
+    if (session.pendingRequests > 0) await this.#askPending()
     if (isLive(session)) this.#follow()
     else this.#awaitRevival()
+    if (!this.#leaving.signal.aborted) await this.#link.hosts.add(session, (now, hosts) => this.#present(now, hosts))
+  }
+
+  async #askPending(): Promise<void> {
+    for (const { state, requestId, request } of await this.#link.sessions.requests(this.id))
+      if (state === 'pending') await this.#ask(requestId, request)
+  }
+
+  /** Its host is lost, or it goes on. The log is followed on meanwhile. */
+  #present({ hostId, pendingRequests }: Session, { isAway, wasAway }: Parameters<OnPresence>[1]): void {
+    if (isAway && !wasAway) {
+      this.#own.abandon(lostHost(hostId))
+      void this.#output.notice('warning', `The host ${hostId} is not heard from; the session goes on when it is back`)
+    }
+    if (isAway) return
+    if (wasAway) void this.#output.notice('info', `The session goes on, on the host ${hostId}`)
+    if (pendingRequests === 0 || !this.#requests.hasUnheard) return
+    this.#requests.hasUnheard = false
+    void this.#askPending().catch((thrown: unknown) => {
+      this.#requests.hasUnheard = true
+      this.#link.problem(String(thrown))
+    })
   }
 
   /** Sends the warnings of the start. */
@@ -167,6 +187,7 @@ export class ServedSession {
     this.#leaving.abort()
     this.#requests.close()
     this.#link.ended.delete(this.id)
+    this.#link.hosts.delete(this.id)
     return this.#own.abandon(new AgentprotoError('cancelled', 'The client closed the session'))
   }
 

@@ -55,6 +55,7 @@ export async function connectedClient({
   const server = createAcpServer({
     sessions,
     watch: (watching) => sessions.watch(watching),
+    isElsewhere: ({ hostId }) => hostId === 'far',
     login: async () => ({ name: 'Log in', args: ['--login'] }),
     ...(agent === undefined ? {} : { agent: async () => agent }),
     open: async (request) => {

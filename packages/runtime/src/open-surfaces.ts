@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { consoleFolder } from '@agentproto/console'
+import { defined } from '@agentproto/contracts'
 import { createHttpApp } from '@agentproto/gateway-http'
 import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
 import type { SessionService } from '@agentproto/contracts/wire'
@@ -40,7 +41,8 @@ export function openSurfaces(settings: Settings, parts: Parts) {
   const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, notifications, clock, version }
   const onRefused = audit.refused
   const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })
-  const ofAcp = { sessions, adapters, version, clock, onRefused, onProblem }
+  const host = defined({ host: settings.fleet?.host })
+  const ofAcp = { sessions, adapters, version, clock, onRefused, onProblem, ...host }
   const acp = lazyAcp({ ...ofAcp, onError: (error) => onProblem(`ACP: ${stackOf(error)}`) })
   const names = new HostNames(clock)
   const ending = new AbortController()

@@ -33,6 +33,8 @@ export interface AcpEndpointDeps {
   /** Of the gateway. */
   readonly version: string
   readonly clock: Clock
+  /** The name of this host in its fleet; absent where there is none. */
+  readonly host?: string
   /** Tests lower them; default: those of the table of bounds. */
   readonly limits?: Partial<AcpLimits>
   /** Receives each call that the scope of its caller does not cover. Must not throw. */

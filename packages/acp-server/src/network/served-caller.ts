@@ -22,6 +22,7 @@ export function servedCaller(
   return {
     sessions,
     watch: (options) => changes(deps, access, options),
+    isElsewhere: ({ hostId }) => deps.host !== undefined && hostId !== deps.host,
     open: (request) => opened(deps, access, request),
     check: async () => void (caller.agent !== undefined && (await deps.adapters.get(caller.agent))),
     agent: async () => reportedCapabilities(sessions, await agentOf(deps, caller)),

@@ -7,6 +7,7 @@ import {
   defined,
   type ErrorCode,
   isAgentprotoError,
+  type Session,
 } from '@agentproto/contracts'
 import { Option } from 'commander'
 import type { Define } from '../cli-command.js'
@@ -97,6 +98,7 @@ async function serveAcp(context: CliContext, options: AcpOptions): Promise<void>
   const server = acp.createAcpServer({
     sessions: sentOnce(client.sessions),
     watch: (watching) => client.watch(watching),
+    isElsewhere: ofOtherHost(client),
     agent: () => capabilitiesOf(acp, serving),
     login: () => loginOf(context, client, options),
     open: (request) => openFor(acp, serving, request),
@@ -128,6 +130,19 @@ const sentOnce = (sessions: Client['sessions']): AcpSessions => ({
   ...sessions,
   prompt: (id, request, options) => sessions.prompt(id, { ...request, idempotencyKey: crypto.randomUUID() }, options),
 })
+
+/** Whether a session is one of another host than that of the gateway. The gateway is asked once, with the first session. */
+function ofOtherHost(client: Client): (session: Session) => Promise<boolean> {
+  let asked: Promise<string | undefined> | undefined
+  return async ({ hostId }) => {
+    asked ??= client.hosts().then(
+      (hosts) => hosts.find(({ self }) => self === true)?.name,
+      () => undefined,
+    )
+    const self = await asked
+    return self !== undefined && self !== hostId
+  }
+}
 
 type AcpModule = typeof import('@agentproto/acp-server')
 

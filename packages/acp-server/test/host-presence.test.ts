@@ -1,0 +1,136 @@
+import { AgentprotoError, type Session } from '@agentproto/contracts'
+import { expect, test, vi } from 'vitest'
+import { connectedClient, type TestClient } from './acp-client.ts'
+import { FakeSessions } from './fake-sessions.ts'
+
+// Sessions of another host of a fleet, which is lost and comes back.
+
+const until = (condition: () => unknown): Promise<void> =>
+  vi.waitFor(() => expect(condition()).toBeTruthy(), { timeout: 20_000 })
+
+const NUMBERED = { session: { notices: {} }, _meta: { agentproto: { events: true } } }
+const PERMISSION = {
+  kind: 'permission',
+  toolCall: { type: 'tool-call', toolCallId: 'c1', title: 'Write' },
+  options: [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' }],
+} as never
+const LOST = new AgentprotoError('host_unreachable', 'The host is not heard from', { data: { retryAfter: 5 } })
+
+interface World {
+  readonly client: TestClient
+  readonly sessions: FakeSessions
+  readonly lose: () => void
+  /** @param host Where it goes on */
+  readonly find: (host?: string) => void
+}
+
+async function farSession(): Promise<World> {
+  const sessions = new FakeSessions()
+  const record: { hostId: string; state: Session['state'] } = { hostId: 'far', state: 'idle' }
+  sessions.add('s1', record)
+  const client = await connectedClient({ sessions, capabilities: NUMBERED })
+  await resume(client)
+  await until(() => sessions.watchers === 1)
+  const change = (to: Partial<typeof record>): void => {
+    Object.assign(record, to)
+    sessions.publish('s1')
+  }
+  return {
+    client,
+    sessions,
+    lose: () => change({ state: 'unreachable' }),
+    find: (hostId = 'far') => change({ state: 'idle', hostId }),
+  }
+}
+
+const resume = ({ agent }: TestClient): Promise<unknown> =>
+  agent.request('session/resume', { sessionId: 's1', cwd: '/work', mcpServers: [] })
+
+const prompt = ({ agent }: TestClient): Promise<unknown> =>
+  agent.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text: 'hi' }] })
+
+const notices = ({ updates }: TestClient): string[] =>
+  updates.flatMap(({ update }) => (update.sessionUpdate === 'notice' ? [`${update.severity}: ${update.title}`] : []))
+
+const AWAY = 'warning: The host far is not heard from; the session goes on when it is back'
+
+test('17.4 the host of a turn is lost: its prompt is answered, the client is told, and it gets the rest when the host is back', async () => {
+  const { client, sessions, lose, find } = await farSession()
+  const turn = prompt(client)
+  await until(() => sessions.the('s1').busy)
+  lose()
+  await expect(turn).rejects.toMatchObject({
+    data: { code: 'host_unreachable', retryable: true, host: 'far', retryAfter: 5 },
+  })
+  await until(() => notices(client).length === 1)
+  lose()
+  find()
+  sessions.the('s1').says({ type: 'text-delta', text: 'the rest' })
+  sessions.the('s1').ends('end_turn')
+  await until(() => client.lines.some((line) => line.includes('_agentproto/turn_ended')))
+  expect(notices(client)).toEqual([AWAY, 'info: The session goes on, on the host far'])
+  expect(client.lines.join('\n')).toContain('the rest')
+  const next = prompt(client)
+  await until(() => sessions.the('s1').busy)
+  sessions.the('s1').ends('end_turn')
+  expect(await next).toMatchObject({ stopReason: 'end_turn' })
+})
+
+test('17.4 who opens a session whose host is lost is told so, and where it goes on', async () => {
+  const { client, sessions, lose, find } = await farSession()
+  lose()
+  await client.agent.request('session/close', { sessionId: 's1' })
+  await until(() => sessions.watchers === 0)
+  const late = await connectedClient({ sessions, capabilities: NUMBERED })
+  await resume(late)
+  await until(() => notices(late).length === 1)
+  find('other')
+  await until(() => notices(late).length === 2)
+  expect(notices(late)).toEqual([AWAY, 'info: The session goes on, on the host other'])
+})
+
+test('17.4 an answer that does not reach the host is asked for again when the host is back, and a cancel is reported', async () => {
+  const { client, sessions, lose, find } = await farSession()
+  const turn = prompt(client)
+  turn.catch(() => undefined)
+  await until(() => sessions.the('s1').busy)
+  sessions.the('s1').asks('r1', PERMISSION)
+  await until(() => client.asked.length === 1)
+  lose()
+  await expect(turn).rejects.toMatchObject({ data: { code: 'host_unreachable' } })
+  const failing = vi.spyOn(sessions, 'answer').mockRejectedValue(LOST)
+  const unheard = vi.spyOn(sessions, 'interrupt').mockRejectedValue(LOST)
+  client.asked[0]?.answer({ outcome: { outcome: 'selected', optionId: 'yes' } })
+  await until(() => client.problems.length === 1)
+  await client.agent.notify('session/cancel', { sessionId: 's1' })
+  await until(() => notices(client).length === 2)
+  expect(notices(client)[1]).toMatch(/^warning: Not cancelled: The host is not heard from/)
+  failing.mockRestore()
+  unheard.mockRestore()
+  find()
+  await until(() => client.asked.length === 2)
+  client.asked[1]?.answer({ outcome: { outcome: 'selected', optionId: 'yes' } })
+  await until(() => sessions.the('s1').requests[0]?.state === 'resolved')
+  expect(client.asked).toHaveLength(2)
+})
+
+test('17.4 sessions of this host are not watched, and no longer those that a client has closed', async () => {
+  const { client, sessions } = await farSession()
+  await client.agent.request('session/close', { sessionId: 's1' })
+  await until(() => sessions.watchers === 0)
+  sessions.add('s2', { hostId: 'near' })
+  await client.agent.request('session/resume', { sessionId: 's2', cwd: '/work', mcpServers: [] })
+  await client.agent.request('session/list', {})
+  expect(sessions.watchers).toBe(0)
+})
+
+test('17.4 a list says which sessions are of a host that is lost', async () => {
+  const { client, lose } = await farSession()
+  const meta = async (): Promise<unknown> => {
+    const [{ _meta: of } = {}] = (await client.agent.request('session/list', {})).sessions
+    return of
+  }
+  expect(await meta()).toEqual({ agentproto: { adapter: 'demo', status: 'running' } })
+  lose()
+  expect(await meta()).toEqual({ agentproto: { adapter: 'demo', status: 'running', state: 'unreachable' } })
+})

@@ -119,6 +119,24 @@ test.each(Object.keys(MOMENTS))(
   },
 )
 
+test('18.2 a download whose adding was killed while it ran for the first time is held', needs('linux'), async () => {
+  const user = await createRegistryUser()
+  const at = '/sample.tar.gz'
+  const archive = user.registry.put(at, await archiveOf('tar.gz', FAILING_AGENT))
+  user.registry.list(entryOf('sample', binaryFor({ archive, cmd: './bin/agent', args: ['acp', 'orphan'] })))
+  const adding = startAdding(user, '--allow-unverified')
+  await expect.poll(() => user.processes().filter(isAgent).length, WAIT).toBeGreaterThanOrEqual(2)
+  adding.kill('SIGKILL')
+  await once(adding, 'exit')
+
+  user.registry.put(at, await archiveOf('tar.gz'))
+  const add = ['adapters', 'add', 'acp:sample', '--as', 'another'] as const
+  const other = await user.run(...add, '--allow-unverified')
+  expect(other.stderr).toMatch(/Another file is at .*sample\.tar\.gz/)
+  const [sum = ''] = /(?<=--sha256 )[0-9a-f]{64}/.exec(other.stderr) ?? []
+  expect((await user.run(...add, '--sha256', sum, '--force')).code).toBe(0)
+})
+
 test('18 what a living process adds is not touched by other commands and gateways', needs('linux'), async () => {
   const { user, isThere } = await momentOf('download')
   const content = await archiveOf('tar.gz')

@@ -223,7 +223,7 @@ test('what each package exports', () => {
     @agentproto/provisioning
       AdapterTexts EndpointParts EndpointPlan EndpointWish FoundTools NpmPackage NpmWish OauthParts
       ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter addAdapterFiles addEndpoint
-      createProvisioner findInstallTools lookUpNpm planEndpoint unneededConsents
+      createProvisioner findInstallTools lookUpNpm planEndpoint
     @agentproto/runtime
       ClusterOptions DEFAULT_PORT DescribeAgent EndpointPlan EndpointWish Endpoints ExaminedFleet FleetKey
       Gateway GatewayHooks GatewayOptions GatewayStores Hook HookContext HookDenial KeeperOptions

@@ -107,6 +107,7 @@ async function store(body: ReadableStream<Uint8Array>, storing: Storing): Promis
     expected: `SHA-256 ${sha256}`,
     given: digest,
     hint: 'Use a newer manifest of the adapter, or find out why the file changed',
+    data: { sha256: digest },
   })
 }
 

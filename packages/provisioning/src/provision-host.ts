@@ -10,10 +10,21 @@ export interface ProvisionHost extends AgentHost {
   readonly terminal?: Terminal
   /** In the environment of installers: those that a killed process left are ended by it. */
   readonly installMarker?: string
+  /** Called with a download that is unpacked, before anything of it is run. What it throws ends the install. */
+  readonly acceptDownload?: (download: Download) => Promise<void>
   /** Platform of this machine, in Node's terms. Default: the actual one. */
   readonly platform?: { readonly os: NodeJS.Platform; readonly arch: NodeJS.Architecture }
   /** The host's own flow for the parts of an oauth secret. */
   readonly oauth?: (slug: string, signal: AbortSignal) => Promise<OauthParts>
+}
+
+/** A file that was downloaded. */
+export interface Download {
+  /** The address that was asked, before any redirect. */
+  readonly url: string
+  readonly sha256: string
+  /** Whether its checksum was known before. */
+  readonly verified: boolean
 }
 
 /** For the processes of one install. */

@@ -8,7 +8,7 @@ import type { OpenAdaptersOptions } from './open-adapters.js'
 import { openAgents } from './open-agents.js'
 import { layoutOf, settingsOf } from './settings.js'
 
-/** Adds agents that run elsewhere to a home, and says what is left of one that was removed. Only its owner can: no surface of a gateway does it. */
+/** Adds agents that run elsewhere to a home. Only its owner can: no surface of a gateway does it. */
 export interface Endpoints {
   /** What would be added; nothing is connected to. @throws `manifest_invalid`, `adapter_exists`, `endpoint_not_allowed` */
   plan(wish: EndpointWish): Promise<EndpointPlan>
@@ -21,8 +21,6 @@ export interface Endpoints {
     wish: EndpointWish,
     options: { readonly consent: (place: string) => Promise<void>; readonly signal: AbortSignal },
   ): Promise<AddedAgent>
-  /** Those of some consents that no adapter needs, now that the one with this endpoint is removed. */
-  unneeded(url: string, consents: readonly string[]): Promise<readonly string[]>
 }
 
 /** Opens the home for agents that run elsewhere. @throws `invalid_request` when its config.json is not valid, `home_newer`, `home_invalid` */
@@ -48,11 +46,6 @@ export async function openEndpoints(options: OpenAdaptersOptions = {}): Promise<
       const { addEndpoint } = await import('@agentproto/provisioning')
       const { id } = await addEndpoint(wish, { host, sourceOf }, adding)
       return { adapter: await adapters.get(id), state: await adapters.state(id) }
-    },
-    unneeded: async (url, consents) => {
-      const { unneededConsents } = await import('@agentproto/provisioning')
-      const others = (await adapters.list()).flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint.url]))
-      return unneededConsents(url, { consents, others })
     },
   }
 }

@@ -1,9 +1,11 @@
-import type { AdapterSummary } from '@agentproto/contracts/agent'
-import type { Endpoints } from '@agentproto/runtime'
+import type { AdapterService } from '@agentproto/contracts/wire'
 import type { ConfigTree } from '../config/config-file.js'
 import type { CliContext } from '../cli-context.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withAudit } from '../home-audit.js'
+
+/** What is said of an adapter that was removed. */
+export type AdapterRemoved = Awaited<ReturnType<AdapterService['remove']>>
 
 const PATH = ['endpoints', 'private'] as const
 
@@ -15,20 +17,18 @@ export async function addConsent(context: CliContext, adapter: string, place: st
 
 /**
  * Takes the consents back that only a removed adapter needed.
- * @returns them, as they were written; one that another adapter of the home needs stays
+ * @returns those that were in config.json; others are of the program that runs the gateway
  */
 export async function dropConsents(
   context: CliContext,
-  { slug, endpoint }: Required<Pick<AdapterSummary, 'slug' | 'endpoint'>>,
-  endpoints: Pick<Endpoints, 'unneeded'>,
+  { slug, consentsLeft = [] }: AdapterRemoved,
 ): Promise<readonly string[]> {
   const { readConfigFile } = await import('../config/config-file.js')
   const consents = await consentsIn(await readConfigFile(homeOf(context).config))
-  const unneeded = new Set(await endpoints.unneeded(endpoint.url, consents))
-  if (unneeded.size === 0) return []
-  const places = [...unneeded]
+  const places = consents.filter((place) => consentsLeft.includes(place))
+  if (places.length === 0) return []
   await withAudit(context, { action: 'config-unset', key: PATH.join('.'), adapter: slug, places }, () =>
-    changeConsents(context, (before) => before.filter((place) => !unneeded.has(place))),
+    changeConsents(context, (before) => before.filter((place) => !places.includes(place))),
   )
   return places
 }

@@ -55,6 +55,8 @@ export function homeLayout(root: string) {
     outbox: at('outbox'),
     /** What registries of agents answered, one file per address. */
     registries: at('registries'),
+    /** The files that were first downloaded from addresses of registries, by their SHA-256. */
+    heldDownloads: at('held-downloads.json'),
     /** Icons of agents, one file per address. */
     icons: at('icons'),
     /** The install and setup state of agents, one file per adapter. */

@@ -59,6 +59,12 @@ export const adapterRemoved = z.object({
   slug: z.string(),
   /** Whether its installed agent and the record of its setup are gone too: not if another adapter has its name. */
   agentRemoved: z.boolean(),
+  consentsLeft: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Of an agent that runs elsewhere: the entries of `endpoints.private` that no adapter needs any more. Only the owner’s commands write config.json',
+    ),
 })
 
 const optionBase = { id: z.string(), description: z.string().optional() }

@@ -1,5 +1,5 @@
 import type { RegistryReader } from '@agentproto/acp-registry'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type { AdapterService } from '@agentproto/contracts/wire'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
@@ -50,13 +50,17 @@ export function hostAdapters(
     },
     async remove(slug) {
       await tidyUp(host)
-      const { removeAdapter } = await import('../remove-adapter.js')
+      const [{ removeAdapter }, { consentsAt }] = await Promise.all([
+        import('../remove-adapter.js'),
+        import('../unneeded-consents.js'),
+      ])
+      const consents = await consentsAt(slug, catalog, host)
       const agentRemoved = await removeAdapter(slug, {
         home: host.home,
         otherSource: () => catalog.sourceOf(slug),
         liveSessions: () => liveSessions(slug),
       })
-      return { ok: true, slug, agentRemoved }
+      return { ok: true, slug, agentRemoved, ...defined({ consentsLeft: await consents?.unneeded() }) }
     },
     icon: adapterIcons(catalog, host),
     ...ofRegistry({

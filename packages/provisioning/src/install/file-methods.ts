@@ -7,6 +7,7 @@ import { unpack } from '../archive/unpack.js'
 import { unpackAll } from '../archive/unpack-all.js'
 import { fetchFile } from '../fetch-file.js'
 import { fileHead } from '../file-head.js'
+import type { Download } from '../provision-host.js'
 import { type Installing, type Method, MethodSkipped } from './installing.js'
 import { runInstaller } from './installer-command.js'
 import { changePrefix, siblingOf } from './prefix-change.js'
@@ -48,11 +49,11 @@ export async function installDownload(method: Method<'download'>, installing: In
     throw new MethodSkipped(
       'its download has no checksum: neither the registry nor the manifest has one (--allow-unverified)',
     )
-  await withDownload(method, { maxBytes, ...installing }, (archive) =>
-    wanted === 'all'
-      ? placeArchive(method, installing, { archive, path, maxBytes: UNPACKED_BYTES_MAX })
-      : placeProgram(installing, (to) => unpack({ archive, member: method.extractBin, to, maxBytes, path })),
-  )
+  await withDownload(method, { maxBytes, ...installing }, async (archive, download) => {
+    if (wanted === 'all') await placeArchive(method, installing, { archive, path, maxBytes: UNPACKED_BYTES_MAX })
+    else await placeProgram(installing, (to) => unpack({ archive, member: method.extractBin, to, maxBytes, path }))
+    await installing.host.acceptDownload?.(download)
+  })
 }
 
 /** The whole archive, in a folder of the prefix: its program may need what is beside it. */
@@ -102,7 +103,7 @@ const placeProgram = (installing: Installing, write: (to: string) => Promise<voi
 async function withDownload(
   { method, url, verifySha256: sha256 }: Method<'curl' | 'download'>,
   { host, prefix, signal, emit, maxBytes }: Installing & { readonly maxBytes: number },
-  use: (file: string) => Promise<void>,
+  use: (file: string, download: Download) => Promise<void>,
 ): Promise<void> {
   emit({ type: 'method', method, state: 'started', detail: url })
   const folder = siblingOf(prefix, 'tmp')
@@ -121,7 +122,7 @@ async function withDownload(
     })
     emit({ type: 'download', url, ...fetched, verified })
     if (!verified) emit({ type: 'warning', message: unverified(url, fetched.sha256) })
-    await use(to)
+    await use(to, { url, sha256: fetched.sha256, verified })
   } finally {
     await removeOwned(folder)
   }

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import { mkdir, statfs } from 'node:fs/promises'
-import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, asString, defined, isAgentprotoError } from '@agentproto/contracts'
 import type { AgentCliManifest, InstallMethod } from '@agentproto/manifest'
 import { agentPrefix, findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { installDownload, installScript, installVendored } from './file-methods.js'
@@ -16,6 +16,8 @@ interface Attempt {
   readonly method: string
   readonly state: 'skipped' | 'failed'
   readonly detail: string
+  /** Of a download that was refused for it. */
+  readonly sha256?: string
 }
 
 /**
@@ -42,8 +44,9 @@ export async function installAgent(
       emit({ type: 'method', method: name, state: 'done', detail: found.file })
       return { method, found }
     } catch (thrown) {
-      attempts.push(attemptOf(name, thrown, options.signal))
-      emit({ type: 'method', ...(attempts.at(-1) as Attempt) })
+      const { sha256, ...attempt } = attemptOf(name, thrown, options.signal)
+      attempts.push({ ...attempt, ...defined({ sha256 }) })
+      emit({ type: 'method', ...attempt })
     }
   }
   throw noneInstalled(manifest, attempts)
@@ -113,7 +116,8 @@ function attemptOf(method: string, thrown: unknown, signal: AbortSignal): Attemp
   if (signal.aborted) throw thrown
   if (isAgentprotoError(thrown) && thrown.code === 'cancelled') throw thrown
   const detail = thrown instanceof Error ? thrown.message : String(thrown)
-  return { method, state: thrown instanceof MethodSkipped ? 'skipped' : 'failed', detail }
+  const sha256 = isAgentprotoError(thrown) ? asString(thrown.parts.data?.['sha256']) : undefined
+  return { method, state: thrown instanceof MethodSkipped ? 'skipped' : 'failed', detail, ...defined({ sha256 }) }
 }
 
 const nameOf = (method: InstallMethod): string => (method.method === 'unknown' ? method.name : method.method)

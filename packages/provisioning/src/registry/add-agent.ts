@@ -6,6 +6,8 @@ import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { addAdapterFiles } from '../add-adapter-files.js'
 import { installAgent } from '../install/install-agent.js'
 import { ledgerFile } from '../ledger.js'
+import type { ProvisionHost } from '../provision-host.js'
+import { asChanged } from './held-downloads.js'
 import { nameOf, npmMethod } from './npm-method.js'
 import { type PlannedEntry, planAgent } from './plan-agent.js'
 import { putInPlace } from './put-in-place.js'
@@ -48,7 +50,9 @@ export async function addEntry(planned: PlannedEntry, trust: AgentTrust, adding:
       const write = (more: Partial<ManifestOptions> = {}) =>
         manifestOf(planned.entry, planned.distribution, { ...facts, ...more })
       const adapter = await addAdapterFiles(write(), trial.host, signal)
-      const downloaded = await trial.install(adapter)
+      const downloaded = await trial.install(adapter).catch(async (thrown: unknown) => {
+        throw await explained(thrown, { planned, trust, host })
+      })
       const observed = await trial.observe(adapter)
       const files = write({ observed, ...defined({ sha256: downloaded ?? sha256 }) })
       await putInPlace({
@@ -60,6 +64,18 @@ export async function addEntry(planned: PlannedEntry, trust: AgentTrust, adding:
       })
     }),
   )
+}
+
+interface Refusing {
+  readonly planned: PlannedEntry
+  readonly trust: AgentTrust
+  readonly host: ProvisionHost
+}
+
+/** Why it was not installed. A checksum that the user or the entry gave is not one that is held. */
+async function explained(thrown: unknown, { planned: { distribution }, trust, host }: Refusing): Promise<unknown> {
+  const isGiven = trust.sha256 !== undefined || (distribution.way === 'binary' && distribution.sha256 !== undefined)
+  return isGiven || distribution.way !== 'binary' ? thrown : asChanged(thrown, distribution.url, host)
 }
 
 /** @param sha256 that the download must have */

@@ -1,5 +1,5 @@
 import type { Distribution } from '@agentproto/acp-registry'
-import { isAgentprotoError } from '@agentproto/contracts'
+import { isAgentprotoError, systemClock } from '@agentproto/contracts'
 import { lookUpNpm } from '../npm-package.js'
 import type { ProvisionHost } from '../provision-host.js'
 
@@ -12,12 +12,26 @@ export async function downloadBytes(
   host: ProvisionHost,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number | undefined> {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)])
+  // Not `AbortSignal.timeout`: Node forgets one that only a signal of `AbortSignal.any` follows, and nothing would end the wait.
+  const limit = new AbortController()
+  const timer = (host.clock ?? systemClock).after(WAIT_MS, () => limit.abort())
+  try {
+    return await bytesOf(distribution, host, AbortSignal.any([signal, limit.signal]))
+  } finally {
+    timer.cancel()
+  }
+}
+
+async function bytesOf(
+  distribution: Distribution,
+  host: ProvisionHost,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   switch (distribution.way) {
     case 'npx':
-      return packageBytes(distribution, host, bounded)
+      return packageBytes(distribution, host, signal)
     case 'binary':
-      return fileBytes(distribution.url, bounded)
+      return fileBytes(distribution.url, signal)
     case 'uvx':
       return undefined
     default:

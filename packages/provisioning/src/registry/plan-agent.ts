@@ -9,6 +9,7 @@ import { type AdapterTarget, adapterTarget } from './adapter-target.js'
 import { downloadBytes } from './download-bytes.js'
 import { isEdited } from './edited-adapter.js'
 import { findEntry } from './find-entry.js'
+import { heldSha256 } from './held-downloads.js'
 import { nameOf, npmMethod } from './npm-method.js'
 import { originOf } from './origin.js'
 import { readAgents } from './read-agents.js'
@@ -65,7 +66,7 @@ export async function planAgent(
     ...(await installFacts(distribution, npm, { host, signal })),
     args: distribution.args,
     variables: variablesOf(distribution),
-    ...defined({ sha256: knownSha256(distribution, target), replaces: await replacedBy(target) }),
+    ...defined({ sha256: await knownSha256(distribution, target, host), replaces: await replacedBy(target) }),
   }
   return { kind: 'entry', plan, entry, source: read.source, target, distribution, ...defined({ npm }) }
 }
@@ -167,13 +168,18 @@ const npmFacts = ({ name, version, hasInstallScripts, unpackedBytes, missing, de
   ...defined({ bytes: unpackedBytes, missing, deprecated }),
 })
 
-/** Of the entry; else that of the file which was first downloaded from the same address. */
-function knownSha256(distribution: Distribution, { replaces }: AdapterTarget): string | undefined {
+/** Of the entry; else that of the manifest, which its owner may have edited; else that of the file which the address had first. */
+async function knownSha256(
+  distribution: Distribution,
+  { replaces }: AdapterTarget,
+  host: ProvisionHost,
+): Promise<string | undefined> {
   if (distribution.way !== 'binary') return undefined
-  return distribution.sha256 ?? heldSha256(distribution.url, replaces?.manifest)
+  const { url, sha256 } = distribution
+  return sha256 ?? writtenSha256(url, replaces?.manifest) ?? (await heldSha256(url, host))
 }
 
-function heldSha256(url: string, manifest: AgentCliManifest | undefined): string | undefined {
+function writtenSha256(url: string, manifest: AgentCliManifest | undefined): string | undefined {
   const method = manifest?.install.find((each) => each.method === 'download' && each.url === url)
   return method?.method === 'download' ? method.verifySha256 : undefined
 }

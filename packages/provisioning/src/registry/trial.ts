@@ -7,9 +7,10 @@ import { agentPrefix, makeOwned, removeOwned } from '@agentproto/driver-agent-cl
 import { inScratchHome, observeAgent } from '@agentproto/driver-agent-cli'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { clearLeftovers, siblingOf } from '../install/prefix-change.js'
-import { newInstallMarker, type ProvisionHost } from '../provision-host.js'
+import { type Download, newInstallMarker, type ProvisionHost } from '../provision-host.js'
 import { createProvisioner } from '../provisioner.js'
 import { failedObservation } from './failed-observation.js'
+import { holdDownload } from './held-downloads.js'
 
 export interface TrialOptions {
   readonly slug: string
@@ -66,7 +67,9 @@ export class Trial {
     const request = { until: 'install', force: true, allowUnverified, signal } as const
     // The command that prints its version is the first thing of it that runs here.
     await inScratchHome(adapter, this.host.clock ?? systemClock, async (untrusted) => {
-      const isolated = { ...this.host, environment: 'isolated' } as const
+      const { host } = this.#options
+      const acceptDownload = (download: Download): Promise<void> => holdDownload(download, host)
+      const isolated = { ...this.host, environment: 'isolated', acceptDownload } as const
       for await (const event of createProvisioner(untrusted, isolated).run(request)) {
         if (event.type === 'download') ({ sha256 } = event)
         this.#forward(event)

@@ -6,9 +6,7 @@ import type {
   ToolCall as AcpToolCall,
   ToolCallContent,
 } from '@agentclientprotocol/sdk'
-
-/** Tool calls of one turn that are kept; beyond it, known calls are sent as new ones again. */
-const MAX_CALLS = 10_000
+import { ACP_BOUNDS } from '@agentproto/contracts/wire'
 
 /** What a piece of text is in ACP. */
 export const TEXT_UPDATES = { 'text-delta': 'agent_message_chunk', thought: 'agent_thought_chunk' } as const
@@ -96,7 +94,7 @@ export class EventUpdates {
 
   #called(event: ToolCall | ToolResult): SessionUpdate {
     const known = this.#calls.has(event.toolCallId)
-    if (this.#calls.size >= MAX_CALLS) this.#calls.clear()
+    if (this.#calls.size >= ACP_BOUNDS.turnCalls) this.#calls.clear()
     this.#calls.add(event.toolCallId)
     const update = toolUpdate(event)
     if (known) return { sessionUpdate: 'tool_call_update', ...update }

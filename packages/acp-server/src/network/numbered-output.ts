@@ -1,14 +1,12 @@
 import type { Clock, Timer } from '@agentproto/contracts'
 import type { AcpLimits } from './acp-endpoint.js'
 
-/** Characters of what was handed out that are kept for a stream that is cut: what a network loses on the way. */
-const KEPT_CHARS = 256 * 1_024
 /** Characters that are handed out at once. */
 const CHUNK_CHARS = 64 * 1_024
 
 interface Options {
   readonly clock: Clock
-  readonly limits: Pick<AcpLimits, 'outputBytes' | 'stallMs'>
+  readonly limits: Pick<AcpLimits, 'outputBytes' | 'stallMs' | 'keptChars'>
   /** The client takes nothing of what waits for it. */
   readonly onStalled: () => void
 }
@@ -105,7 +103,7 @@ export class NumberedOutput {
 
   #forget(): void {
     let count = 0
-    while (this.#kept > KEPT_CHARS && this.#first + count < this.#next)
+    while (this.#kept > this.#options.limits.keptChars && this.#first + count < this.#next)
       this.#kept -= this.#messages[count++]?.length ?? 0
     if (count === 0) return
     this.#messages = this.#messages.slice(count)

@@ -7,14 +7,11 @@ import type { AcpEndpointDeps, AcpLimits } from './acp-endpoint.js'
 import { CallerAccess } from './caller-access.js'
 import { ownSessions } from './own-sessions.js'
 
-/** Problems of one connection that are logged: a client must not be able to fill the log. */
-const MAX_PROBLEMS = 10
-
 /** What the gateway serves to one caller. */
 export function servedCaller(
   deps: AcpEndpointDeps,
   caller: AcpCaller,
-  { sessionStreams, openRequests, idChars, pageChars }: AcpLimits,
+  { sessionStreams, openRequests, idChars, pageChars, problems: mostProblems }: AcpLimits,
 ): ServeOptions {
   const access = new CallerAccess(deps, caller)
   const sessions = ownSessions(deps.sessions, access, { pageChars })
@@ -32,7 +29,7 @@ export function servedCaller(
     bounds: { openSessions: sessionStreams, openRequests, idChars },
     onProblem(problem) {
       problems++
-      if (problems <= MAX_PROBLEMS) deps.onProblem?.(`ACP, ${caller.by.name}: ${problem}`)
+      if (problems <= mostProblems) deps.onProblem?.(`ACP, ${caller.by.name}: ${problem}`)
     },
   }
 }

@@ -10,13 +10,10 @@ import {
   type Json,
 } from '@agentproto/contracts'
 import type { ArmConnectOptions, McpServer, OpenSessionOptions } from '@agentproto/contracts/agent'
+import { AGENT_BOUNDS } from './agent-bounds.js'
 
 /** The ACP version of this client. Some agents answer 2 to any higher version, so only 1 is requested. */
 export const ACP_VERSION = 1
-
-/** Characters of the name and the version of an agent that are kept. */
-const MAX_NAME = 256
-const MAX_AUTH_METHODS = 64
 
 /**
  * The capabilities of this client: questions, boolean options and notices. Files and terminals only if the host offers
@@ -80,13 +77,13 @@ export function readHandshake(result: unknown): Handshake {
       ...defined({ name: nameOf(name), version: nameOf(version) }),
       capabilities: capabilitiesOf(capabilities),
     },
-    authMethods: asList(answer['authMethods']).slice(0, MAX_AUTH_METHODS).flatMap(authMethodOf),
+    authMethods: asList(answer['authMethods']).slice(0, AGENT_BOUNDS.authMethods).flatMap(authMethodOf),
     isNumbered: asRecord(asRecord(capabilities['_meta'])['agentproto'])['events'] === true,
   }
 }
 
 /** What an agent is called is in each record of a session, and shown. */
-const nameOf = (value: unknown): string | undefined => asString(value)?.slice(0, MAX_NAME)
+const nameOf = (value: unknown): string | undefined => asString(value)?.slice(0, AGENT_BOUNDS.nameChars)
 
 function capabilitiesOf(capabilities: Json): AgentCapabilities {
   const session = asRecord(capabilities['sessionCapabilities'])

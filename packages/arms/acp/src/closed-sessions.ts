@@ -1,7 +1,4 @@
-/** Ids of closed sessions that are kept, because the agent may still send updates of them. */
-const MAX_CLOSED = 1_000
-/** How many of them a later host is given. */
-const MAX_CLOSED_KEPT = 100
+import { AGENT_BOUNDS } from './agent-bounds.js'
 
 /** The agent's ids of sessions that were closed. */
 export class ClosedSessions {
@@ -9,7 +6,7 @@ export class ClosedSessions {
 
   /** Those that were closed last. */
   get last(): readonly string[] {
-    return [...this.#ids].slice(-MAX_CLOSED_KEPT)
+    return [...this.#ids].slice(-AGENT_BOUNDS.closedSessionsKept)
   }
 
   has(id: string): boolean {
@@ -17,7 +14,7 @@ export class ClosedSessions {
   }
 
   add(id: string): void {
-    if (this.#ids.size >= MAX_CLOSED) this.#ids.clear()
+    if (this.#ids.size >= AGENT_BOUNDS.closedSessions) this.#ids.clear()
     this.#ids.add(id)
   }
 

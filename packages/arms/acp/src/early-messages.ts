@@ -1,7 +1,5 @@
 import type { AgentNotice, Json } from '@agentproto/contracts'
-
-/** Updates and notices that are kept until a session is open: how many of each, and their characters as JSON. */
-export const EARLY = { count: 1_000, chars: 8 * 1024 * 1024 } as const
+import { AGENT_BOUNDS } from './agent-bounds.js'
 
 /** What an agent sends before the session is open that it belongs to: updates may come before the answer that names it. */
 export class EarlyMessages {
@@ -31,13 +29,14 @@ export class EarlyMessages {
 
   /** Keeps an update of an unknown session. Returns whether it may belong to one that is being opened. */
   keepUpdate(params: Json): boolean {
-    if (this.#opening <= 0 || this.#updates.length >= EARLY.count || !this.#fits('updates', params)) return false
+    if (this.#opening <= 0 || this.#updates.length >= AGENT_BOUNDS.earlyMessages || !this.#fits('updates', params))
+      return false
     this.#updates.push(params)
     return true
   }
 
   keepNotice(notice: AgentNotice): void {
-    if (this.#notices.length < EARLY.count && this.#fits('notices', notice)) this.#notices.push(notice)
+    if (this.#notices.length < AGENT_BOUNDS.earlyMessages && this.#fits('notices', notice)) this.#notices.push(notice)
   }
 
   takeNotices(): readonly AgentNotice[] {
@@ -54,8 +53,8 @@ export class EarlyMessages {
 
   /** Whether there is room for one more, which is taken then. After one that did not fit there is none: it would leave a gap. */
   #fits(kind: 'updates' | 'notices', message: object): boolean {
-    if (this.#chars[kind] >= EARLY.chars) return false
+    if (this.#chars[kind] >= AGENT_BOUNDS.earlyChars) return false
     this.#chars[kind] += JSON.stringify(message).length
-    return this.#chars[kind] <= EARLY.chars
+    return this.#chars[kind] <= AGENT_BOUNDS.earlyChars
   }
 }

@@ -2,10 +2,8 @@ import { constants } from 'node:fs'
 import { lstat, mkdir, open, realpath } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { AGENT_BOUNDS } from './agent-bounds.js'
 import { HostRefusal } from './rpc-answer.js'
-
-/** Largest file that is read or written for an agent, in bytes. */
-const MAX_BYTES = 10 << 20
 
 /** The files of a session's roots. */
 export class HostFiles {
@@ -30,8 +28,8 @@ export class HostFiles {
   async read(path: unknown, line = 1, limit?: number): Promise<string> {
     const file = await this.locate(path)
     const text = await withFile(file, constants.O_RDONLY, async (handle, size) => {
-      if (size > MAX_BYTES)
-        throw new HostRefusal('failed', `The file has ${size} bytes, and at most ${MAX_BYTES} are read`)
+      if (size > AGENT_BOUNDS.fileBytes)
+        throw new HostRefusal('failed', `The file has ${size} bytes, and at most ${AGENT_BOUNDS.fileBytes} are read`)
       return handle.readFile('utf8')
     })
     if (line <= 1 && limit === undefined) return text
@@ -44,8 +42,8 @@ export class HostFiles {
 
   /** Writes the file that {@link locate} found, unless the path leads elsewhere now. @throws `HostRefusal` */
   async write(file: string, content: string): Promise<void> {
-    if (Buffer.byteLength(content) > MAX_BYTES)
-      throw new HostRefusal('failed', `At most ${MAX_BYTES} bytes are written`)
+    if (Buffer.byteLength(content) > AGENT_BOUNDS.fileBytes)
+      throw new HostRefusal('failed', `At most ${AGENT_BOUNDS.fileBytes} bytes are written`)
     // The user was asked in between, for any length of time.
     if ((await this.locate(file)) !== file) throw new HostRefusal('failed', `The path leads elsewhere now: ${file}`)
     await mkdir(dirname(file), { recursive: true })

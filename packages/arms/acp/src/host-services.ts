@@ -10,15 +10,11 @@ import {
   type ToolCall,
 } from '@agentproto/contracts'
 import type { AgentSink } from '@agentproto/contracts/agent'
+import { AGENT_BOUNDS } from './agent-bounds.js'
 import { HostFiles } from './host-files.js'
 import { HostTerminals } from './host-terminals.js'
 import type { TerminalCommand, TerminalsOptions } from './host-terminals.js'
 import { HostRefusal, type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
-
-/** Requests of one agent that are handled at once. */
-const MAX_PENDING = 64
-/** Largest content that the permission request for a write shows, in characters. */
-const MAX_SHOWN = 256 << 10
 
 /** A request of the agent, by its own id. */
 export interface HostRequest {
@@ -90,7 +86,8 @@ export class HostServices {
     const run = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined
     if (!run) return false
     const toolCallId = this.#callId(method)
-    if (this.#pending.size >= MAX_PENDING) respond({ error: { code: -32603, message: 'Too many requests at once' } })
+    if (this.#pending.size >= AGENT_BOUNDS.openRequests)
+      respond({ error: { code: -32603, message: 'Too many requests at once' } })
     else void this.#serve(id, (signal) => run(params, { signal, toolCallId })).then(respond)
     return true
   }
@@ -188,7 +185,8 @@ export class HostServices {
     const { content } = params
     if (typeof content !== 'string') throw new HostRefusal('invalid', 'The content must be a text')
     const path = await this.#files.locate(params['path'])
-    const shown = content.length <= MAX_SHOWN ? { content: [{ type: 'diff' as const, path, newText: content }] } : {}
+    const shown =
+      content.length <= AGENT_BOUNDS.shownChars ? { content: [{ type: 'diff' as const, path, newText: content }] } : {}
     const call: PermittedCall = { title: `Write ${path}`, kind: 'edit', locations: [{ path }], ...shown }
     return { path, content, call }
   }

@@ -3,13 +3,9 @@ import { type Clock, isAgentprotoError, randomId } from '@agentproto/contracts'
 import type { ArmLimits, Launch, ProcessExit } from '@agentproto/contracts/agent'
 import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
+import { AGENT_BOUNDS } from './agent-bounds.js'
 import { HostRefusal } from './rpc-answer.js'
 import { TerminalOutput } from './terminal-output.js'
-
-/** Terminals of one session that exist at once. */
-const MAX_TERMINALS = 32
-/** Longest line of output that is kept, in bytes. */
-const MAX_LINE_BYTES = 1 << 20
 
 export interface TerminalCommand {
   readonly command: string
@@ -52,8 +48,8 @@ export class HostTerminals {
   }
 
   async #create(request: TerminalCommand): Promise<string> {
-    if (this.#terminals.size >= MAX_TERMINALS)
-      throw new HostRefusal('failed', `The session has ${MAX_TERMINALS} terminals`)
+    if (this.#terminals.size >= AGENT_BOUNDS.terminals)
+      throw new HostRefusal('failed', `The session has ${AGENT_BOUNDS.terminals} terminals`)
     // Never one of an earlier host, whose commands have ended.
     const id = randomId('terminal-')
     const output = new TerminalOutput(request.outputByteLimit)
@@ -138,7 +134,7 @@ export class HostTerminals {
           clock,
           // Its stdin is closed from the beginning.
           graces: { ...limits, stdinGraceMs: 0 },
-          maxLineBytes: MAX_LINE_BYTES,
+          maxLineBytes: AGENT_BOUNDS.terminalLineBytes,
           onLines: take,
           onStderr: take,
           onOversize: (bytes) => output.add([`[a line of ${bytes} bytes was left out]`]),

@@ -1,6 +1,7 @@
 import { notResumable } from '@agentproto/arm-kit'
 import { AgentprotoError, asRecord, asString, type Json, pause } from '@agentproto/contracts'
 import type { OpenSessionOptions } from '@agentproto/contracts/agent'
+import { AGENT_BOUNDS } from './agent-bounds.js'
 import { openParams } from './capabilities.js'
 import type { KeptSink } from './kept-sessions.js'
 import { remoteParams } from './network/remote-opening.js'
@@ -12,8 +13,6 @@ import type { SessionServices } from './session-services.js'
 /** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
-/** Characters of the id that an agent gives a session. */
-const MAX_ID = 4_096
 
 export interface SessionOpeningOptions {
   readonly client: SessionLink & { readonly peer: Peer; readonly isNumbered: boolean }
@@ -68,9 +67,9 @@ export class SessionOpening {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
       // It is stored, and sent with each message.
-      if (agentSessionId.length > MAX_ID)
+      if (agentSessionId.length > AGENT_BOUNDS.sessionIdChars)
         throw new AgentprotoError('handshake_failed', 'The id of the session that the agent opened is too long', {
-          expected: `at most ${MAX_ID} characters`,
+          expected: `at most ${AGENT_BOUNDS.sessionIdChars} characters`,
           given: agentSessionId.length,
         })
       const start = {

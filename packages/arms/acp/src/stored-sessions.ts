@@ -1,7 +1,5 @@
 import { asList, asRecord, asString, defined, type StoredAgentSession } from '@agentproto/contracts'
-
-/** Pages of `session/list` that are read. */
-const MAX_PAGES = 100
+import { AGENT_BOUNDS } from './agent-bounds.js'
 
 type Request = (method: string, params: object) => Promise<unknown>
 
@@ -9,7 +7,7 @@ type Request = (method: string, params: object) => Promise<unknown>
 export async function listStored(request: Request, cwd: string | undefined): Promise<readonly StoredAgentSession[]> {
   const sessions: StoredAgentSession[] = []
   let cursor: string | undefined
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < AGENT_BOUNDS.listPages; page++) {
     const result = asRecord(await request('session/list', defined({ cwd, cursor })))
     sessions.push(...asList(result['sessions']).flatMap(storedOf))
     cursor = asString(result['nextCursor'])

@@ -1,6 +1,7 @@
-/** What is kept of a command's output where the agent does not say, and at most, in bytes. */
+import { AGENT_BOUNDS } from './agent-bounds.js'
+
+/** What is kept of a command's output where the agent does not say, in bytes. */
 const DEFAULT_LIMIT = 1 << 20
-const MAX_LIMIT = 8 << 20
 
 /** The end of a command's output. */
 export class TerminalOutput {
@@ -11,7 +12,7 @@ export class TerminalOutput {
 
   /** @param limit bytes that are kept; the oldest go first */
   constructor(limit = DEFAULT_LIMIT) {
-    this.#limit = Math.min(Math.max(0, limit), MAX_LIMIT)
+    this.#limit = Math.min(Math.max(0, limit), AGENT_BOUNDS.terminalBytes)
   }
 
   add(lines: readonly string[]): void {

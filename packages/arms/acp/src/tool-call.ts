@@ -10,14 +10,12 @@ import {
   type ToolLocation,
 } from '@agentproto/contracts'
 import { isContentBlock, TOOL_STATUSES, type ToolUpdate } from '@agentproto/arm-kit'
-
-/** Characters of the id of a call: it is kept for the whole turn, here and for each client. */
-export const MAX_CALL_ID = 1_024
+import { AGENT_BOUNDS } from './agent-bounds.js'
 
 /** Reads `tool_call`, `tool_call_update` and a permission's `toolCall`; undefined without an id, or with one that is too long. */
 export function parseToolUpdate(update: Json): ToolUpdate | undefined {
   const toolCallId = asString(update['toolCallId'])
-  if (toolCallId === undefined || toolCallId.length > MAX_CALL_ID) return undefined
+  if (toolCallId === undefined || toolCallId.length > AGENT_BOUNDS.callIdChars) return undefined
   return {
     toolCallId,
     ...defined({

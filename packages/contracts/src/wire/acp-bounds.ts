@@ -14,6 +14,12 @@ export const ACP_BOUNDS = {
   idChars: 1_024,
   /** Characters of a log that are parsed at once; an event that has more is parsed alone. */
   pageChars: 1024 * 1024,
+  /** Calls of one turn that are known to be shown; beyond it, known calls are sent as new ones again. */
+  turnCalls: 10_000,
+  /** Characters of what was handed out that are kept for a single stream that is cut: what a network loses on the way. */
+  keptChars: 256 * 1024,
+  /** Problems of one connection that are logged: a client must not be able to fill the log. */
+  problems: 10,
   /** Bytes that wait for a client; beyond it nothing more is read for it. */
   outputBytes: 8 * 1024 * 1024,
   /** How long so much output may wait without any of it being taken. */

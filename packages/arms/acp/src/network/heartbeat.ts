@@ -1,9 +1,5 @@
 import type { Clock, Timer } from '@agentproto/contracts'
-
-/** How long a connection may be silent before it is asked for a sign of life, in milliseconds. */
-const PING_MS = 20_000
-/** How long that sign may take. */
-const PONG_MS = 10_000
+import { AGENT_BOUNDS } from '../agent-bounds.js'
 
 export interface HeartbeatOptions {
   readonly clock: Clock
@@ -34,7 +30,10 @@ export class Heartbeat {
 
   #rest(): Timer {
     this.#isHeard = false
-    return this.#options.clock.after(PING_MS, () => (this.#timer = this.#isQuiet ? this.#ask() : this.#rest()))
+    return this.#options.clock.after(
+      AGENT_BOUNDS.pingMs,
+      () => (this.#timer = this.#isQuiet ? this.#ask() : this.#rest()),
+    )
   }
 
   /** Nothing is read of a paused connection, an answer neither. */
@@ -45,8 +44,8 @@ export class Heartbeat {
   #ask(): Timer {
     const { clock, socket, onSilent } = this.#options
     socket.ping()
-    return clock.after(PONG_MS, () => {
-      if (this.#isQuiet) onSilent(`it did not answer a ping within ${PONG_MS / 1_000} s`)
+    return clock.after(AGENT_BOUNDS.pongMs, () => {
+      if (this.#isQuiet) onSilent(`it did not answer a ping within ${AGENT_BOUNDS.pongMs / 1_000} s`)
       else this.#timer = this.#rest()
     })
   }

@@ -1,9 +1,7 @@
 import { asRecord, type ToolCall } from '@agentproto/contracts'
+import { AGENT_BOUNDS } from '../agent-bounds.js'
 import type { HostRequest } from '../host-services.js'
 import type { RpcAnswer } from '../rpc-answer.js'
-
-/** Requests of one turn that are remembered. */
-const MAX_ASKS = 64
 
 /** Answers a request of the agent on the connection that it came by. */
 export type Respond = (id: unknown, answer: RpcAnswer) => void
@@ -51,7 +49,7 @@ export class RepeatedAsks {
   add(request: HostRequest, call: ToolCall | undefined, respond: Respond): Ask {
     const ask = new Ask(request.id, identityOf(request, call), respond)
     this.#asks.push(ask)
-    if (this.#asks.length > MAX_ASKS) this.#asks.shift()
+    if (this.#asks.length > AGENT_BOUNDS.turnRequests) this.#asks.shift()
     return ask
   }
 

@@ -1,9 +1,6 @@
 import { asRecord, asString, type ContentBlock, type Json, promptText } from '@agentproto/contracts'
 import { isContentBlock } from '@agentproto/arm-kit'
-
-/** Updates of one turn that are kept until the history is complete, and their characters. */
-const MAX_UPDATES = 20_000
-const MAX_CHARS = 16 << 20
+import { AGENT_BOUNDS } from '../agent-bounds.js'
 
 /** What of a turn is text. */
 export type Said = 'text-delta' | 'thought'
@@ -20,10 +17,6 @@ export interface KnownTurn {
 
 /** What two prompts are compared by: agents cut a prompt into pieces of their own. */
 export const promptKey = (blocks: readonly ContentBlock[]): string => promptText(blocks).replaceAll(/\s+/g, '')
-
-/** Prompts of a history that are kept; the last ones count. A longer prompt than one that can be sent is cut. */
-const MAX_PROMPTS = 1_000
-const MAX_PROMPT_CHARS = 5 << 20
 
 interface Prompt {
   key: string
@@ -63,14 +56,14 @@ export class Prompts {
 
   #begin(): void {
     this.#all.push({ key: '', number: undefined })
-    if (this.#all.length > MAX_PROMPTS) this.#drop()
+    if (this.#all.length > AGENT_BOUNDS.historyPrompts) this.#drop()
   }
 
   #extend(prompt: Prompt, text: string): void {
-    const more = text.slice(0, MAX_PROMPT_CHARS - prompt.key.length)
+    const more = text.slice(0, AGENT_BOUNDS.historyPromptChars - prompt.key.length)
     prompt.key += more
     this.#chars += more.length
-    while (this.#chars > MAX_CHARS) this.#drop()
+    while (this.#chars > AGENT_BOUNDS.historyChars) this.#drop()
   }
 
   #drop(): void {
@@ -115,7 +108,8 @@ export class Replay {
     }
     if (!isOfTurn(update)) return false
     this.#chars += JSON.stringify(update).length
-    if (this.#updates.length < MAX_UPDATES && this.#chars <= MAX_CHARS) this.#updates.push(update)
+    if (this.#updates.length < AGENT_BOUNDS.historyUpdates && this.#chars <= AGENT_BOUNDS.historyChars)
+      this.#updates.push(update)
     else this.#isWhole = false
     return true
   }

@@ -2,15 +2,10 @@ import type { createWebSocketStream } from '@agentclientprotocol/sdk/experimenta
 import { AgentprotoError, type Clock, isRecord, type Json } from '@agentproto/contracts'
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket as Socket } from 'ws'
+import { AGENT_BOUNDS } from '../agent-bounds.js'
 import { connectFailure, statusFailure } from './connect-failure.js'
 import type { EndpointAccess, RemoteEndpoint } from './remote-endpoint.js'
 
-/** As long as a line of a process may be. A WebSocket cannot skip a longer message: it ends the connection. */
-const MAX_MESSAGE_BYTES = 64 << 20
-/** More than this waits only for an agent that sends and does not read: a prompt is shorter, and what else is sent is an answer. */
-const MAX_UNSENT_BYTES = 64 << 20
-/** While more waits, no ping is answered. RFC 6455 §5.5.3: the answer to a later one counts for it. */
-const MAX_BEFORE_PONG_BYTES = 64 << 10
 /** How long the other end may take to close the connection as well, in milliseconds. */
 const CLOSE_MS = 1_000
 /** Codes with which a connection ends because of what was sent on it (RFC 6455 §7.4.1). */
@@ -143,7 +138,7 @@ class OpenedSocket implements AgentSocket {
     return new WebSocket(endpoint.url, {
       headers: access.headers,
       followRedirects: false,
-      maxPayload: MAX_MESSAGE_BYTES,
+      maxPayload: AGENT_BOUNDS.messageBytes,
       perMessageDeflate: false,
       autoPong: false,
       // Also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise.
@@ -184,11 +179,11 @@ class OpenedSocket implements AgentSocket {
     const socket = this.#socket
     socket.on('pong', () => events.onAlive())
     socket.on('ping', (data) => {
-      if (socket.bufferedAmount < MAX_BEFORE_PONG_BYTES) socket.pong(data)
+      if (socket.bufferedAmount < AGENT_BOUNDS.beforePongBytes) socket.pong(data)
     })
     socket.on('message', (data, isBinary) => {
       events.onAlive()
-      if (socket.bufferedAmount > MAX_UNSENT_BYTES) this.terminate('it does not read what is sent to it')
+      if (socket.bufferedAmount > AGENT_BOUNDS.unsentBytes) this.terminate('it does not read what is sent to it')
       if (isBinary) events.onBinary(sizeOf(data))
     })
     socket.once('close', (code, reason) => {

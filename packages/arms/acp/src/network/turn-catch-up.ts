@@ -1,14 +1,9 @@
 import type { Verdict } from '@agentproto/arm-kit'
 import { asNumber, asRecord, type ContentBlock, isRecord, type Json } from '@agentproto/contracts'
+import { AGENT_BOUNDS } from '../agent-bounds.js'
 import { responseVerdict } from '../prompt.js'
 import { RepeatedAsks } from './repeated-asks.js'
 import { isOfTurn, type KnownTurn, promptKey, Prompts, Replay, type Said } from './replay.js'
-
-/** How much of a turn's text is remembered, in characters, to find it in the history of an agent that numbers nothing. */
-const MAX_KNOWN = 1 << 20
-const MAX_CALLS = 10_000
-/** Ends of turns that are remembered while a session is loaded again. */
-const MAX_ENDS = 1_000
 
 /** What became of a turn while its connection was lost. */
 export type TurnState =
@@ -93,13 +88,13 @@ export class TurnCatchUp {
     const turn = this.#turn
     // Numbers are exact.
     if (!turn || this.#seq !== undefined) return
-    if (turn.said[type].length + text.length > MAX_KNOWN) turn.isWhole = false
+    if (turn.said[type].length + text.length > AGENT_BOUNDS.turnChars) turn.isWhole = false
     else turn.said[type] += text
   }
 
   called(toolCallId: string): void {
     const turn = this.#turn
-    if (turn && this.#seq === undefined && turn.calls.size < MAX_CALLS) turn.calls.add(toolCallId)
+    if (turn && this.#seq === undefined && turn.calls.size < AGENT_BOUNDS.turnCalls) turn.calls.add(toolCallId)
   }
 
   /**
@@ -110,7 +105,7 @@ export class TurnCatchUp {
     if (!this.#see(seqOf(params))) return undefined
     const number = asNumber(params['turn'])
     const { ends } = this.#rejoin ?? {}
-    if (ends && number !== undefined && ends.size < MAX_ENDS) ends.set(number, verdictOf(params))
+    if (ends && number !== undefined && ends.size < AGENT_BOUNDS.turnEnds) ends.set(number, verdictOf(params))
     if (ends || number !== this.#number) return undefined
     if (this.#isFollowed) return verdictOf(params)
     // Of another client, before the turn of this prompt.

@@ -175,11 +175,11 @@ test('what each package exports', () => {
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
-      AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
-      ContinuationOptions DescribeAgent FirstStarts LaunchOptions LaunchProvisioning ObserveAgent Session
-      SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn
-      adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome launchAgent loadAddressReach
-      loadAgentCli locateAgent observeAgent sessionPolicy
+      AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AgentLogin AllowedAdapter
+      AskLogins AskedAgent ContinuationOptions DescribeAgent FirstStarts LaunchOptions LaunchProvisioning
+      ObserveAgent Session SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions
+      StreamEvent TranscriptTurn adoptAgent declaredSecrets defineAgentCli describeAgent inScratchHome
+      launchAgent loadAddressReach loadAgentCli locateAgent observeAgent sessionPolicy withAgentLogins
     @agentproto/driver-agent-cli/installation
       CheckedEndpoint FolderOwner LocatedAgent OWNER ReachedEndpoint agentHome agentPrefix consentedPlace
       declaredSecrets disown endpointPlace endpointSecrets findAgent findInPrefix guardEndpoint

@@ -1,6 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AuthState, ProvisionEvent } from '@agentproto/contracts/wire'
 import type { Auth } from '@agentproto/manifest'
+import { logInByProtocol, namesItsLogins } from './login-by-protocol.js'
 import { type CommandContext, endingOf, prepareCommand, runManifestCommand } from './manifest-command.js'
 import { runInTerminal } from './run-command.js'
 
@@ -31,12 +32,34 @@ export async function logIn(
 ): Promise<void> {
   const { manifest } = commandContext.adapter
   const login = manifest.auth?.login
-  if (login === undefined) throw loginRequired(commandContext, 'and its manifest has no login command')
+  if (login === undefined) return byProtocol(commandContext, state, emit)
   const exitCode = await runLogin(login, commandContext, emit)
   if (exitCode !== 0) throw loginRequired(commandContext, `and ${login.cmd} ended with ${exitCode}`)
   if (login.completesWhen !== undefined && (await loginCompleted(commandContext)).completed !== true)
     throw loginRequired(commandContext, `and after ${login.cmd} it still is not`)
-  emit({ type: 'phase', phase: 'login', state: 'done', ...(state === 'authed' ? { detail: 'again' } : {}) })
+  emit(loggedIn(state))
+}
+
+const loggedIn = (before: AuthState): ProvisionEvent => ({
+  type: 'phase',
+  phase: 'login',
+  state: 'done',
+  ...(before === 'authed' ? { detail: 'again' } : {}),
+})
+
+/** Where its manifest has no login command, the agent itself may name ways. */
+async function byProtocol(
+  context: CommandContext,
+  before: AuthState,
+  emit: (event: ProvisionEvent) => void,
+): Promise<void> {
+  if (!namesItsLogins(context)) throw loginRequired(context, 'and its manifest has no login command')
+  const { redactor } = context.host
+  const why = await logInByProtocol(context, (line) =>
+    emit({ type: 'output', stream: 'stderr', line: redactor.redact(line) }),
+  )
+  if (why !== undefined) throw loginRequired(context, `its manifest has no login command, and ${redactor.redact(why)}`)
+  emit(loggedIn(before))
 }
 
 async function runLogin(

@@ -30,7 +30,7 @@ export async function prepareCommand(
 }
 
 /** The agent's environment, with its programs first on PATH. */
-function environmentOf({ adapter, host, variables }: CommandContext): Record<string, string> {
+export function environmentOf({ adapter, host, variables }: CommandContext): Record<string, string> {
   const { manifest, sandbox } = adapter
   const path = healPath(host.env['PATH'] ?? '', host.env['HOME'])
   return buildEnvironment({

@@ -224,6 +224,8 @@ test(
     const world = { versions: ['1.0.0', '2.0.0'], bundled: join(own.directory, '..') }
     const { adapters, host, publish } = await registryWorld(world)
     publish(entryOf(), entryOf({ id: 'tool', name: 'Another Tool' }))
+    const absent = { type: 'phase', phase: 'install', state: 'skipped', detail: 'it is not installed' }
+    expect((await follow(adapters.update('tool', {}))).events).toContainEqual(absent)
     const { events, error } = await follow(adapters.addAgent('sample', {}))
     expect(error).toBeUndefined()
     expect(events[0]).toMatchObject({ plan: { slug: 'tool', catalogue: { slug: 'tool', tested: 'sample 1.0.0' } } })

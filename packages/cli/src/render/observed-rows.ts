@@ -58,6 +58,12 @@ function listRow(title: string, ids: readonly string[], current: string | undefi
   return [[title, `${shown.join(', ')}${more}`]]
 }
 
+/** The command for an agent that names ways to log in; undefined where none is known. */
+export const loginCommand = (slug: string, observed: ObservedAgent | undefined): string | undefined =>
+  observed !== undefined && 'logins' in observed && observed.logins.length > 0
+    ? `agentproto adapters login ${slug}`
+    : undefined
+
 const loginText = ({ name, needsTerminal }: AgentObservation['logins'][number]): string =>
   `${oneLine(name)}${needsTerminal ? ' (in a terminal)' : ''}`
 

@@ -41,6 +41,10 @@ export function AgentFields({ agents, isHere }: AgentFieldsProps) {
           ))}
         </select>
       </label>
+      <p class="note">
+        Not here? <code>agentproto adapters search</code> finds the agents of the registry, and{' '}
+        <code>agentproto adapters add acp:…</code> adds one{isHere ? '' : ' on that host'}.
+      </p>
       {adapter === undefined ? null : <ModeField key={`mode ${slug}`} adapter={adapter} />}
       <label>
         Permission requests

@@ -61,7 +61,7 @@ export function Agent({ gateway, adapter, onDone }: AgentProps) {
           onSetup={(inputs) => provision({ until: 'setup', inputs })}
         />
       ) : null}
-      {state === undefined ? null : <Login state={state} />}
+      {state === undefined ? null : <Login state={state} hasWays={namesLogins(adapter)} />}
       <Problem text={work.problem} />
       <ProgressLog label={`Progress of ${slug}`} events={progress} isBusy={work.isBusy} />
       <DoctorChecks checks={checks} />
@@ -81,12 +81,21 @@ export function Agent({ gateway, adapter, onDone }: AgentProps) {
 /** So many lines of progress are kept. */
 const LINES = 500
 
+interface LoginProps {
+  readonly state: AdapterState
+  /** The agent itself named ways to log in. */
+  readonly hasWays: boolean
+}
+
+const namesLogins = ({ observed }: AdapterSummary): boolean =>
+  observed !== undefined && 'logins' in observed && observed.logins.length > 0
+
 /** A login has a browser or a password of its own: only a terminal can do it. */
-function Login({ state: { slug, auth, installed, login, secrets } }: { readonly state: AdapterState }) {
+function Login({ state: { slug, auth, installed, login, secrets }, hasWays }: LoginProps) {
   if (!installed || (auth !== 'unauthed' && auth !== 'unknown')) return null
   const known = auth === 'unauthed' ? 'It is not logged in.' : 'Only a session can report whether it is logged in.'
   // `adapters login` would only say that there is none.
-  if (login === undefined)
+  if (login === undefined && !hasWays)
     return (
       <p>
         {known} Its manifest has no login command: log in with its own program on the machine of the gateway

@@ -27,10 +27,17 @@ export async function updateAgent(
   const read = await readAgents({ from: written?.file }, parts, signal)
   const entry = findEntry(id, read)
   if (written === undefined) {
-    const version = await newVersion(entry, adapter, adding)
+    const versions = await ownVersions(entry, adapter, parts.host)
+    const version = isNewer(versions) ? versions.available : undefined
     const planned = await planOwn(entry, adapter, { version, host: parts.host, signal })
     emit({ type: 'plan', plan: planned.plan })
-    if (version === undefined) emit({ type: 'phase', phase: 'install', state: 'skipped', detail: UP_TO_DATE })
+    if (version === undefined)
+      emit({
+        type: 'phase',
+        phase: 'install',
+        state: 'skipped',
+        detail: versions.installed === undefined ? NOT_INSTALLED : UP_TO_DATE,
+      })
     else await installOwn(planned, trust, adding)
     return slug
   }
@@ -44,20 +51,11 @@ export async function updateAgent(
 }
 
 const UP_TO_DATE = 'it is up to date'
+const NOT_INSTALLED = 'it is not installed'
 
 /** Versions have faults that newer ones do not have: going back is for a person to decide. */
 const olderThan = ({ version }: Pick<RegistryEntry, 'version'>, { id, version: older }: RegistryEntry): string =>
   `the registry has ${older}, which is older than ${version}; for that: agentproto adapters add acp:${id}@${older}`
-
-/** The version of the registry, if it is newer than the one that is there. */
-async function newVersion(
-  entry: RegistryEntry,
-  adapter: Parameters<typeof ownVersions>[1],
-  { parts }: Adding,
-): Promise<string | undefined> {
-  const versions = await ownVersions(entry, adapter, parts.host)
-  return isNewer(versions) ? versions.available : undefined
-}
 
 const notOfTheRegistry = (slug: string): AgentprotoError =>
   new AgentprotoError('adapter_not_found', `The registry has no agent for the adapter ${slug}`, {

@@ -3,7 +3,7 @@ import type { AdapterState } from '@agentproto/contracts/wire'
 import type { CommandResult, Define } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, type CliContext } from '../../cli-context.js'
-import { observedRows } from '../../render/observed-rows.js'
+import { loginCommand, observedRows } from '../../render/observed-rows.js'
 import { choiceRows } from '../../render/adapter-choices.js'
 import type { Paint } from '../../render/paint.js'
 import { oneLine } from '../../render/printable.js'
@@ -39,7 +39,7 @@ function details(summary: AdapterSummary, state: AdapterState, paint: Paint): st
       'setup',
       `${id} (${kind}): ${step === 'pending' ? paint.yellow(step) : step}`,
     ]),
-    ['login', loginText(state)],
+    ['login', loginText(state, summary)],
     ...state.secrets.map((secret) => ['secret', secretText(secret)]),
     ...(summary.observed === undefined ? [] : observedRows(summary.observed)),
     ...(summary.unverified ?? []).map((text) => ['unverified', text]),
@@ -77,8 +77,12 @@ function secretText({ slug, set, place, variables }: AdapterState['secrets'][num
   return `${slug}: ${set ? `set, ${place ?? ''}` : 'not set'}${variables.length === 0 ? '' : ` → ${variables.join(', ')}`}`
 }
 
-const loginText = ({ auth, loginHint }: AdapterState): string =>
-  loginHint === undefined ? LOGINS[auth] : `${LOGINS[auth]}; without one it said: ${oneLine(loginHint)}`
+function loginText({ slug, auth, loginHint }: AdapterState, { observed }: AdapterSummary): string {
+  if (loginHint === undefined) return LOGINS[auth]
+  const command = loginCommand(slug, observed)
+  const how = command === undefined ? '' : `; log in with: ${command}`
+  return `${LOGINS[auth]}; without one it said: ${oneLine(loginHint)}${how}`
+}
 
 const LOGINS: Readonly<Record<AdapterState['auth'], string>> = {
   not_needed: 'not needed',

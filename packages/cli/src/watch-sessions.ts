@@ -3,9 +3,10 @@ import type { SessionChange } from '@agentproto/contracts/wire'
 import type { Key } from './attach/keyboard.js'
 import { openLiveScreen } from './attach/live-screen.js'
 import { paintFor, type CliContext } from './cli-context.js'
-import { type Cockpit, performAction, refreshQuestions } from './cockpit/cockpit-actions.js'
+import { type Cockpit, performAction } from './cockpit/cockpit-actions.js'
 import { CockpitScreen } from './cockpit/cockpit-screen.js'
 import { NoteFeed } from './cockpit/note-feed.js'
+import { QuestionsFeed } from './cockpit/questions-feed.js'
 import { connect } from './daemon/connect.js'
 import type { SortKey } from './render/session-order.js'
 import { filterOf, type SessionListOptions } from './session-list-options.js'
@@ -36,6 +37,7 @@ export async function watchSessions(context: CliContext, options: WatchOptions):
     context,
     client,
     screen,
+    questions: questionsFor(client, screen),
     lend: (use) => view.lend(use),
     quit: () => quit.abort(),
     isPicker: options.isPicker === true,
@@ -106,8 +108,15 @@ const notesFor = (client: Client, screen: CockpitScreen, update: () => void): No
     },
   })
 
+const questionsFor = (client: Client, screen: CockpitScreen): QuestionsFeed =>
+  new QuestionsFeed({
+    read: ({ id }) => client.sessions.requests(id),
+    open: (session, pending) => screen.openQuestions(session, pending),
+    update: (session, pending) => screen.updateQuestions(session, pending),
+  })
+
 function applyChange(cockpit: Cockpit, notes: NoteFeed, change: SessionChange): void {
-  const { screen } = cockpit
+  const { screen, questions } = cockpit
   const before = change.type === 'session' ? screen.list.get(change.session.id) : undefined
   screen.apply(change)
   if (change.type !== 'session') return
@@ -115,5 +124,5 @@ function applyChange(cockpit: Cockpit, notes: NoteFeed, change: SessionChange): 
   notes.changed(session, before)
   if (screen.asked?.id === session.id && before?.pendingRequests !== session.pendingRequests)
     // The dialog stays as it is when the requests cannot be read; an answer to a gone one is refused.
-    void refreshQuestions(cockpit, session).catch(() => undefined)
+    void questions.update(session).catch(() => undefined)
 }

@@ -241,10 +241,10 @@ test('14.2.1 y and n only open the question, which shows all of it and takes the
     const tried = new Tried(some())
     tried.press('tab')
     expect(tried.press(key)).toMatchObject({ type: 'ask', session: { label: 'c' } })
-    tried.screen.showQuestions(named('c'), [asking('s_c')])
+    tried.screen.openQuestions(named('c'), [asking('s_c')])
     expect(tried.text()).toContain('rm -rf build')
     expect(tried.press('y')).toMatchObject({ type: 'answer', requestId: 'r1', answer: { optionId: 'once' } })
-    tried.screen.showQuestions(named('c'), [])
+    tried.screen.updateQuestions(named('c'), [])
     expect(tried.selected()).toBe('c')
   }
   const idle = new Tried(some())
@@ -255,7 +255,7 @@ test('14.2.1 y and n only open the question, which shows all of it and takes the
 test('14.2.1 a key that is held down opens a question and does not answer it', () => {
   const tried = new Tried(some())
   tried.press('tab', 'y')
-  tried.screen.showQuestions(named('c'), [asking('s_c')])
+  tried.screen.openQuestions(named('c'), [asking('s_c')])
   tried.rows()
   const answers: unknown[] = []
   for (let ms = 0; ms < 3_000; ms += 50) {
@@ -269,9 +269,9 @@ test('14.2.1 a key that is held down opens a question and does not answer it', (
 test('14.2.1 a question that is opened again must be read again', () => {
   const tried = new Tried(some())
   tried.press('tab', 'n')
-  tried.screen.showQuestions(named('c'), [asking('s_c')])
+  tried.screen.openQuestions(named('c'), [asking('s_c')])
   tried.press('escape', 'n')
-  tried.screen.showQuestions(named('c'), [asking('s_c')])
+  tried.screen.openQuestions(named('c'), [asking('s_c')])
   tried.rows()
   expect(tried.screen.key(keyOf('y'), tried.now + 100)).toBeUndefined()
   expect(tried.press('y')).toMatchObject({ type: 'answer' })
@@ -280,19 +280,31 @@ test('14.2.1 a question that is opened again must be read again', () => {
 test('14.2.1 a question that was answered elsewhere closes, and the next one of the session opens', () => {
   const tried = new Tried(some())
   tried.press('tab', 'y')
-  tried.screen.showQuestions(named('c'), [asking('s_c'), asking('s_c', 'r2')])
+  tried.screen.openQuestions(named('c'), [asking('s_c'), asking('s_c', 'r2')])
   expect(tried.text()).toContain('1 of 2')
-  tried.screen.showQuestions(named('c'), [asking('s_c', 'r2')])
+  tried.screen.updateQuestions(named('c'), [asking('s_c', 'r2')])
   expect(tried.text()).not.toContain('of 2')
   expect(tried.press('n')).toMatchObject({ requestId: 'r2', answer: { optionId: 'no' } })
-  tried.screen.showQuestions(named('c'), [])
+  tried.screen.updateQuestions(named('c'), [])
   expect(tried.text()).toContain('needs you')
+})
+
+test('14.2.1 questions that a person has left do not come back by themselves, and are not said to be gone', () => {
+  const tried = new Tried(some())
+  tried.press('tab', 'y')
+  tried.screen.openQuestions(named('c'), [asking('s_c')])
+  tried.press('escape')
+  tried.screen.note('Answered c.')
+  tried.screen.updateQuestions(named('c'), [asking('s_c'), asking('s_c', 'r2')])
+  expect(tried.text()).not.toContain('rm -rf build')
+  tried.screen.updateQuestions(named('c'), [])
+  expect(tried.text()).toContain('Answered c.')
 })
 
 test('14.2.1 what comes late does not cover what the person opened meanwhile', () => {
   const tried = new Tried(some())
   tried.press('tab', 'y', 'p')
-  tried.screen.showQuestions(named('c'), [asking('s_c')])
+  tried.screen.openQuestions(named('c'), [asking('s_c')])
   expect(tried.text()).toContain('Prompt to c ❯')
 })
 

@@ -154,6 +154,8 @@ test(
     screen.press('Enter')
     await screen.shows(/❯ idle +two[\s\S]*q quits/)
     screen.press('p')
+    // Text that comes in one read with the key is a paste, which opens nothing.
+    await screen.shows(/Prompt to two ❯/)
     screen.type('stream 1; hang')
     await screen.shows(/Prompt to two ❯ stream 1; hang/)
     screen.press('Enter')

@@ -11,11 +11,13 @@ import type { CockpitAction } from './cockpit-command.js'
 import type { CockpitScreen } from './cockpit-screen.js'
 import { mergeConfirmation } from './merge-confirmation.js'
 import { patchView } from './patch-view.js'
+import type { QuestionsFeed } from './questions-feed.js'
 
 export interface Cockpit {
   readonly context: CliContext
   readonly client: Client
   readonly screen: CockpitScreen
+  readonly questions: QuestionsFeed
   /** Gives the terminal to something else, and takes it back. */
   readonly lend: (use: () => Promise<void>) => Promise<void>
   readonly quit: () => void
@@ -41,7 +43,7 @@ export async function performAction(cockpit: Cockpit, action: CockpitAction, pre
 }
 
 async function perform(cockpit: Cockpit, action: CockpitAction, pressed: Pressed): Promise<void> {
-  const { client, screen } = cockpit
+  const { client, screen, questions } = cockpit
   if (action.type === 'quit') return cockpit.quit()
   const { session } = action
   const { id } = session
@@ -50,11 +52,11 @@ async function perform(cockpit: Cockpit, action: CockpitAction, pressed: Pressed
     case 'attach':
       return attach(cockpit, session)
     case 'ask':
-      return refreshQuestions(cockpit, session)
+      return questions.open(session)
     case 'answer':
       await client.sessions.answer(id, action.requestId, action.answer)
       screen.note(`Answered ${name}.`)
-      return refreshQuestions(cockpit, session)
+      return questions.update(session)
     case 'diff': {
       const view = await patchView(client, session)
       if (view === undefined) screen.note(`${name} changed nothing.`)
@@ -81,15 +83,6 @@ async function perform(cockpit: Cockpit, action: CockpitAction, pressed: Pressed
       screen.note(ok ? `${name} was killed.` : `${name} had already ended.`)
     }
   }
-}
-
-/** Opens the questions of a session, or brings those that are open up to date. */
-export async function refreshQuestions({ client, screen }: Cockpit, session: Session): Promise<void> {
-  const requests = await client.sessions.requests(session.id)
-  screen.showQuestions(
-    session,
-    requests.filter(({ state }) => state === 'pending'),
-  )
 }
 
 async function prompt({ context, client, screen }: Cockpit, session: Session, text: string): Promise<void> {

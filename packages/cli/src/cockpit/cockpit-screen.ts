@@ -1,7 +1,7 @@
 import type { Session, SessionRequest } from '@agentproto/contracts'
 import type { SessionChange, SessionFilter } from '@agentproto/contracts/wire'
 import { isCtrl, isPastedText, type Key } from '../attach/keyboard.js'
-import { LineEditor } from '../attach/line-editor.js'
+import type { LineEditor } from '../attach/line-editor.js'
 import type { LiveRows } from '../attach/live-area.js'
 import { RequestDialogs } from '../attach/request-dialogs.js'
 import { columnsOf, cut } from '../render/fit.js'
@@ -15,6 +15,7 @@ import { type Confirmation, ConfirmDialog } from './confirm-dialog.js'
 import { ScrollView } from './scroll-view.js'
 import { type ListFrame, SessionList } from './session-list.js'
 import { countsLine } from './counts-line.js'
+import { editorWith, type PromptLine, type TypedLine } from './typed-line.js'
 
 export interface CockpitOptions {
   readonly order: SessionOrder
@@ -29,15 +30,6 @@ type Cover =
   | { readonly type: 'questions'; readonly session: Session; readonly ids: readonly string[] }
   | { readonly type: 'confirm'; readonly dialog: ConfirmDialog; readonly action: CockpitAction }
 
-/** The line in which something is typed, below the list. */
-type Line = { readonly type: 'filter'; readonly editor: LineEditor } | PromptLine
-
-interface PromptLine {
-  readonly type: 'prompt'
-  readonly editor: LineEditor
-  readonly session: Session
-}
-
 /**
  * The screen of `sessions --watch`: changes and keys in, rows and actions out. It has no terminal and calls nothing. A key acts
  * on the session that was drawn as selected, never on one that took its place since.
@@ -47,7 +39,7 @@ export class CockpitScreen {
   readonly #dialogs = new RequestDialogs()
   #isAll: boolean
   #cover: Cover | undefined
-  #line: Line | undefined
+  #line: TypedLine | undefined
   #note = ''
   #isDisconnected = false
 
@@ -75,15 +67,18 @@ export class CockpitScreen {
     this.#note = text
   }
 
-  /** Opens the questions of a session, or replaces those that are open; without any it closes. */
-  showQuestions(session: Session, pending: readonly SessionRequest[]): void {
-    const isOpen = this.asked?.id === session.id
-    if (!isOpen && !this.#isFree) return
-    if (!isOpen) this.#dialogs.clear()
-    const ids = pending.map(({ requestId }) => requestId)
-    this.#replaceQuestions(session, pending)
-    this.#cover = ids.length === 0 ? undefined : { type: 'questions', session, ids }
-    if (ids.length === 0 && !isOpen) this.#note = `${sessionName(session)} asks nothing.`
+  /** Opens the questions of a session, unless something else was opened since they were asked for. */
+  openQuestions(session: Session, pending: readonly SessionRequest[]): void {
+    if (this.asked?.id === session.id) return this.updateQuestions(session, pending)
+    if (!this.#isFree) return
+    this.#dialogs.clear()
+    if (pending.length === 0) this.#note = `${sessionName(session)} asks nothing.`
+    else this.#replaceQuestions(session, pending)
+  }
+
+  /** Replaces the questions of a session while they are open; without any they close. A person may have left them. */
+  updateQuestions(session: Session, pending: readonly SessionRequest[]): void {
+    if (this.asked?.id === session.id) this.#replaceQuestions(session, pending)
   }
 
   /** One that is open already stays as it is. */
@@ -91,6 +86,8 @@ export class CockpitScreen {
     const before = this.#cover?.type === 'questions' ? this.#cover.ids : []
     for (const id of before) if (!pending.some(({ requestId }) => requestId === id)) this.#dialogs.remove(id)
     for (const request of pending) if (!before.includes(request.requestId)) this.#dialogs.add({ ...request, session })
+    const ids = pending.map(({ requestId }) => requestId)
+    this.#cover = ids.length === 0 ? undefined : { type: 'questions', session, ids }
   }
 
   /** Opens a text to read. */
@@ -110,9 +107,7 @@ export class CockpitScreen {
   /** Puts a refused prompt back into the line, unless something else is open by now. */
   restorePrompt(session: Session, text: string): void {
     if (!this.#isFree) return
-    const editor = new LineEditor()
-    editor.text = text
-    this.#line = { type: 'prompt', editor, session }
+    this.#line = { type: 'prompt', editor: editorWith(text), session }
   }
 
   key(key: Key, now: number): CockpitAction | undefined {
@@ -161,7 +156,7 @@ export class CockpitScreen {
     return action?.type === 'answer' ? { ...action, session } : undefined
   }
 
-  #lineKey(line: Line, key: Key): CockpitAction | undefined {
+  #lineKey(line: TypedLine, key: Key): CockpitAction | undefined {
     if (key.name === 'escape' || isCtrl(key, 'c')) {
       this.#line = undefined
       if (line.type === 'filter') this.list.text = ''
@@ -226,7 +221,7 @@ export class CockpitScreen {
     if (!this.list.moveToWaiting()) this.#note = 'No session of this list waits for you.'
   }
 
-  #open(line: Line): undefined {
+  #open(line: TypedLine): undefined {
     this.#line = line
   }
 
@@ -251,7 +246,7 @@ export class CockpitScreen {
     if (session === undefined || problem !== undefined) return undefined
     switch (command) {
       case 'prompt':
-        return this.#open({ type: 'prompt', editor: new LineEditor(), session })
+        return this.#open({ type: 'prompt', editor: editorWith(''), session })
       case 'kill':
         this.confirm(killing(session), { type: 'kill', session }, { key, now })
         return undefined
@@ -312,9 +307,3 @@ export class CockpitScreen {
 
 const MAX_NOTE_ROWS = 4
 const LEAVE = { type: 'leave' } as const
-
-function editorWith(text: string): LineEditor {
-  const editor = new LineEditor()
-  editor.text = text
-  return editor
-}

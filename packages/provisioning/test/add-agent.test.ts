@@ -67,6 +67,22 @@ test(
   },
 )
 
+test(
+  '18.3 an agent that may need the install scripts which were not run is not added, and says so',
+  TIMEOUT,
+  async () => {
+    // As packages do whose script fetches the program of a platform.
+    const needsScript = `\nif (!require('node:fs').existsSync(__dirname + '/fetched')) process.exit(1)\n`
+    const source = (version: string): string => acpProgram(version).replace('\n', needsScript)
+    const postinstall = "node -e \"require('fs').writeFileSync('fetched', '')\""
+    const { adapters, host } = await registryWorld({ source, more: { scripts: { postinstall } } })
+    const { error } = await follow(adapters.addAgent('sample', {}))
+    expect(error).toMatchObject({ message: expect.stringContaining('add it with --allow-scripts') })
+    expect(leftIn(host)).toEqual([])
+    expect((await follow(adapters.addAgent('sample', { allowScripts: true }))).error).toBeUndefined()
+  },
+)
+
 test('18.2 an agent that opens no session without a login is added, with what it said', TIMEOUT, async () => {
   const source = (version: string): string =>
     acpProgram(version).replace(

@@ -43,10 +43,11 @@ export async function addEntry(planned: PlannedEntry, trust: AgentTrust, adding:
   const { allowUnverified = false, force = false } = trust
   if (planned.distribution.way === 'binary' && sha256 === undefined && !allowUnverified)
     throw unverified(planned.distribution.url)
-  const options: TrialOptions = { slug: plan.slug, host, allowUnverified, force, emit, signal }
+  const facts = manifestFacts(planned, trust, { clock: host.clock, sha256 })
+  const skipsScripts = plan.installScripts === true && facts.allowScripts !== true
+  const options: TrialOptions = { slug: plan.slug, host, allowUnverified, force, skipsScripts, emit, signal }
   await ledgerFile(plan.slug, host).locked(() =>
     Trial.run(options, async (trial) => {
-      const facts = manifestFacts(planned, trust, { clock: host.clock, sha256 })
       const write = (more: Partial<ManifestOptions> = {}) =>
         manifestOf(planned.entry, planned.distribution, { ...facts, ...more })
       const adapter = await addAdapterFiles(write(), trial.host, signal)

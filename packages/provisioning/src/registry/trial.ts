@@ -18,6 +18,8 @@ export interface TrialOptions {
   readonly allowUnverified: boolean
   /** Go on with an agent that does not shake hands. */
   readonly force: boolean
+  /** Its package has install scripts, which are not run. */
+  readonly skipsScripts?: boolean
   readonly emit: (event: AddAgentEvent) => void
   readonly signal: AbortSignal
 }
@@ -89,7 +91,7 @@ export class Trial {
       return seen
     } catch (thrown) {
       if (!isAgentprotoError(thrown) || thrown.code === 'cancelled') throw thrown
-      if (!force) throw notUsable(thrown)
+      if (!force) throw notUsable(thrown, this.#options)
       emit({ type: 'warning', message: `It does not shake hands: ${thrown.message}` })
       return failedObservation(thrown, this.#now())
     }
@@ -109,8 +111,10 @@ export class Trial {
   }
 }
 
-const notUsable = (thrown: AgentprotoError): AgentprotoError =>
+const notUsable = (thrown: AgentprotoError, { skipsScripts = false }: TrialOptions): AgentprotoError =>
   new AgentprotoError(thrown.code, thrown.message, {
     ...defined({ data: thrown.parts.data, cause: thrown }),
-    hint: 'It was not added. Add it all the same with --force',
+    hint: skipsScripts
+      ? 'It was not added. Its install scripts were not run: if it needs them, add it with --allow-scripts; add it as it is with --force'
+      : 'It was not added. Add it all the same with --force',
   })

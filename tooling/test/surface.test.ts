@@ -244,9 +244,9 @@ test('what each package exports', () => {
       Access Audit DEFAULT_PORT GatewayHooks GatewayLog GatewayRuns HomeLock HomeRecord HomeUpgrade
       HomeWriter Hook HookContext HookDenial Hooks HostNames HostOf ListenOptions Listeners LogLevel
       LogOptions Metrics Notifier NotifierOptions NotifyOptions OfflineOptions OpenHomeOptions
-      OpenTokensOptions OutboxLimits OwnHostOptions PrepareHomeOptions PromptAttempt RequestAsked
-      RestartableListenOptions SpawnAttempt TlsOptions WebhookOptions assertHomeReadable browserCodes
-      openAccess openAudit openHome openOfflineAudit openTokens ownHost prepareHome recordRun
+      OpenTokensOptions OutboxLimits OwnHostOptions OwnHostService PrepareHomeOptions PromptAttempt
+      RequestAsked RestartableListenOptions SpawnAttempt TlsOptions WebhookOptions assertHomeReadable
+      browserCodes openAccess openAudit openHome openOfflineAudit openTokens ownHost prepareHome recordRun
       withKeptToken withSessionToken wrapMethods
     @agentproto/server/audit
       OfflineOptions auditOffline

@@ -1,8 +1,14 @@
 import type { Principal } from '@agentproto/contracts'
 import type { SessionMoves, SessionReplay } from '@agentproto/contracts/agent'
-import type { HostService } from '@agentproto/contracts/wire'
+import type { Host, HostService } from '@agentproto/contracts/wire'
 import type { SharedServices } from './calls/places.js'
 import type { FleetOptions } from './fleet-options.js'
+
+/** What a host says about itself. */
+interface HostItself extends HostService {
+  /** As `list`, for a heartbeat: what takes long to find may be that of a while ago. */
+  recent(): Promise<readonly Host[]>
+}
 
 /** What a gateway brings into its fleet. */
 export interface OwnHost extends FleetOptions {
@@ -15,7 +21,7 @@ export interface OwnHost extends FleetOptions {
   /** A signal that aborts when the token of a caller ends. */
   readonly endOf?: (by: Principal) => AbortSignal | undefined
   /** This host alone. */
-  readonly hosts: HostService
+  readonly hosts: HostItself
   /** What it does so that sessions can go on elsewhere. None that may be moved runs here before the fleet says so. */
   readonly moves: SessionMoves
   /** How it answers for sessions of a host that is away. */

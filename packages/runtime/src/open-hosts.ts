@@ -1,5 +1,4 @@
-import type { HostService } from '@agentproto/contracts/wire'
-import { ownHost } from '@agentproto/server'
+import { ownHost, type OwnHostService } from '@agentproto/server'
 import { DEFAULT_REGISTRY_CONFIG } from '@agentproto/session-registry'
 import { hostNameOf } from './fleet-settings.js'
 import type { Agents } from './open-agents.js'
@@ -8,7 +7,7 @@ import type { Settings } from './settings.js'
 import { version } from './version.js'
 
 /** This host alone. */
-export function openHosts(settings: Settings, { sessions, adapters, workspaces }: Agents & Sessions): HostService {
+export function openHosts(settings: Settings, { sessions, adapters, workspaces }: Agents & Sessions): OwnHostService {
   const { clock, fleet, sessions: config } = settings
   const { maxSessions } = { ...DEFAULT_REGISTRY_CONFIG, ...config }
   return ownHost({

@@ -3,6 +3,7 @@ import type { Host, HostService } from '@agentproto/contracts/wire'
 import type { HostDetails } from '../directory/directory-records.js'
 import type { HostDirectory } from '../directory/host-directory.js'
 import type { KnownHost } from '../directory/known-hosts.js'
+import type { OwnHost } from '../own-host.js'
 
 export interface FleetHostsOptions {
   readonly directory: Pick<HostDirectory, 'hosts' | 'clocks'>
@@ -34,9 +35,7 @@ function hostOf({ record, lastSeen, isReachable, hasLeft }: KnownHost, clockAhea
   }
 }
 
-export interface OwnDetailsOptions {
-  /** The service of this host alone. */
-  readonly hosts: HostService
+export interface OwnDetailsOptions extends Pick<OwnHost, 'hosts'> {
   readonly lag: () => number
   readonly clock: Clock
   readonly onProblem: (problem: string) => void
@@ -54,7 +53,7 @@ export class OwnDetails {
   }
 
   static async read(options: OwnDetailsOptions): Promise<OwnDetails> {
-    return new OwnDetails(options, await only(options.hosts))
+    return new OwnDetails(options, only(await options.hosts.list()))
   }
 
   /** For a heartbeat; what the next one says is read meanwhile. */
@@ -66,7 +65,7 @@ export class OwnDetails {
 
   /** As it is now. */
   readonly now = async (): Promise<Host> => {
-    this.#latest = await only(this.#options.hosts)
+    this.#latest = only(await this.#options.hosts.list())
     return { ...this.#latest, lag: this.#options.lag() }
   }
 
@@ -74,7 +73,7 @@ export class OwnDetails {
     if (this.#isReading) return
     this.#isReading = true
     try {
-      this.#latest = await only(this.#options.hosts)
+      this.#latest = only(await this.#options.hosts.recent())
     } catch (thrown) {
       this.#options.onProblem(
         `What this host has cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
@@ -85,8 +84,7 @@ export class OwnDetails {
   }
 }
 
-async function only(hosts: HostService): Promise<Host> {
-  const [host] = await hosts.list()
+function only([host]: readonly Host[]): Host {
   if (host === undefined) throw new Error('This host does not list itself')
   return host
 }

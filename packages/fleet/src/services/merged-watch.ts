@@ -2,8 +2,8 @@ import type { Session } from '@agentproto/contracts'
 import type { Reader, SessionBounds, SessionChange, SessionWatcher } from '@agentproto/contracts/wire'
 import type { FleetView } from './fleet-services-options.js'
 
-/** Sessions whose change was not read yet; when there are more, the oldest change is dropped. */
-const MAX_PENDING = 20_000
+/** Sessions whose change was not read yet; when there are more, the watch ends, and its reader lists them again. */
+export const PENDING_MAX = 20_000
 
 export interface MergedWatchOptions {
   readonly host: string
@@ -15,7 +15,10 @@ export interface MergedWatchOptions {
   readonly shown: (id: string) => Session | undefined
 }
 
-/** Changes of the sessions of all hosts. A slow reader gets the latest record of each session, not every change. */
+/**
+ * Changes of the sessions of all hosts. A slow reader gets the latest record of each session, not every change. A host that is lost
+ * changes all its sessions at once: where these are too many to hold, the watch ends rather than be silently incomplete.
+ */
 export class MergedWatch implements SessionWatcher {
   readonly #options: MergedWatchOptions
   readonly #copy: Reader<readonly string[]>
@@ -75,12 +78,18 @@ export class MergedWatch implements SessionWatcher {
   }
 
   #put(id: string, change: SessionChange): void {
+    if (this.#isOver) return
     const pending = this.#pending
     // Deleted first, so that the newest change is also the last in order.
     pending.delete(id)
-    if (pending.size >= MAX_PENDING) for (const oldest of [...pending.keys()].slice(0, 1)) pending.delete(oldest)
+    if (pending.size >= PENDING_MAX) return this.#overflow()
     pending.set(id, change)
     this.#wake()
+  }
+
+  #overflow(): void {
+    this.#pending.clear()
+    this.close()
   }
 
   #taken(): readonly SessionChange[] {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@agentproto/client'
 import { createGateway } from '@agentproto/runtime'
-import { narrate, showTranscript } from './transcript.mjs'
+import { narrate, showTurn } from './transcript.mjs'
 
 const scratch = await mkdtemp(join(tmpdir(), 'agentproto-demo-'))
 const project = join(scratch, 'my-project')
@@ -29,22 +29,25 @@ async function converse({ sessions, workspaces }) {
 
   const { id, cwd } = await sessions.start({ adapter: 'demo', label: 'demonstration' })
   narrate(`A session of the demo agent runs in ${cwd}.`)
-  const transcript = showTranscript(sessions.stream(id))
+  const lines = sessions.stream(id)[Symbol.asyncIterator]()
 
   narrate('Two turns. The second asks for the text of the first:')
   await sessions.promptAndWait(id, { prompt: 'The password of the day is "teal".' })
+  await showTurn(lines)
   const memory = await sessions.promptAndWait(id, { prompt: 'recall' })
+  await showTurn(lines)
   check(memory.text.includes('teal'), 'The agent forgot the first turn')
 
   narrate('The agent asks for permission to write a file, and gets it:')
   const { turn } = await sessions.prompt(id, { prompt: 'ask notes.txt written with permission' })
   await allow(sessions, id)
   await sessions.waitTurn(id, turn)
+  await showTurn(lines)
   const written = await readFile(join(project, 'notes.txt'), 'utf8')
   check(written.includes('written with permission'), 'The file was not written')
 
   await sessions.kill(id)
-  await transcript
+  await lines.return?.()
   narrate(`The session is ${(await sessions.get(id)).status}, and its process tree has ended.`)
 }
 

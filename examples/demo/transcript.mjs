@@ -1,6 +1,6 @@
-// Prints a session's lines as they arrive, in the colours of `agentproto sessions --attach`.
+// Prints a session's lines, in the colours of `agentproto sessions --attach`.
 
-const plain = 'NO_COLOR' in process.env || process.env.TERM === 'dumb'
+const plain = !process.stdout.isTTY || 'NO_COLOR' in process.env || process.env.TERM === 'dumb'
 const paint = (code, text) => (plain ? text : `\u001B[${code}m${text}\u001B[0m`)
 
 const BOLD = 1
@@ -10,6 +10,8 @@ const GREEN = 32
 const YELLOW = 33
 const CYAN = 36
 
+const TURN_END = '── turn-end'
+
 /** AIP-46's prefixes, and their colours. */
 const COLOURS = [
   ['[user]', GREEN],
@@ -18,7 +20,7 @@ const COLOURS = [
   ['[tool]', CYAN],
   ['[awaiting input]', YELLOW],
   ['[error]', RED],
-  ['── turn-end', DIM],
+  [TURN_END, DIM],
 ]
 
 /** Prints a sentence of the demonstration itself. */
@@ -26,10 +28,15 @@ export function narrate(sentence) {
   process.stdout.write(`${paint(BOLD, `▸ ${sentence}`)}\n`)
 }
 
-/** Prints a session's lines until it ends. */
-export async function showTranscript(stream) {
-  for await (const item of stream) {
-    if (item.type === 'line') process.stdout.write(`  ${paint(colourOf(item.line), item.line.line)}\n`)
+/** Prints a session's lines up to the end of a turn: what is said after it must not overtake them. */
+export async function showTurn(lines) {
+  for (;;) {
+    const { done, value } = await lines.next()
+    if (done) return
+    if (value.type !== 'line') continue
+    const { line } = value
+    process.stdout.write(`  ${paint(colourOf(line), line.line)}\n`)
+    if (line.line.startsWith(TURN_END)) return
   }
 }
 

@@ -92,4 +92,6 @@ function bounded(problems: readonly RegistryProblem[]): readonly RegistryProblem
 }
 
 const invalid = (what: string, parts: ConstructorParameters<typeof AgentprotoError>[2]): AgentprotoError =>
-  new AgentprotoError('registry_invalid', what, parts)
+  new AgentprotoError('registry_invalid', what, { hint: OTHER_REGISTRY, ...parts })
+
+const OTHER_REGISTRY = 'Check the address in the setting registry.url, or the file that you named'

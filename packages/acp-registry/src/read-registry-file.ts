@@ -48,5 +48,6 @@ const unreadable = (given: string, cause?: unknown): AgentprotoError =>
   new AgentprotoError('path_invalid', 'The file of the registry cannot be read', {
     expected: 'a file with a registry document, or with one entry',
     given,
+    hint: 'Check its path, and whether this user may read it',
     cause,
   })

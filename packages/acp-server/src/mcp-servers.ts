@@ -3,11 +3,10 @@ import type { McpServer } from '@agentproto/contracts/agent'
 
 /** The MCP servers of a client's session, without the client's metadata. */
 export function mcpServers(given: readonly AcpMcpServer[]): McpServer[] {
-  return given.flatMap((server): McpServer[] => {
+  return given.map((server) => {
     const { name } = server
-    if (!('type' in server)) return [{ name, command: server.command, args: [...server.args], env: pairs(server.env) }]
-    if (server.type !== 'http' && server.type !== 'sse') return []
-    return [{ type: server.type, name, url: server.url, headers: pairs(server.headers) }]
+    if (!('type' in server)) return { name, command: server.command, args: [...server.args], env: pairs(server.env) }
+    return { type: server.type, name, url: server.url, headers: pairs(server.headers) }
   })
 }
 

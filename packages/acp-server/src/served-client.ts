@@ -127,10 +127,9 @@ export class ServedClient implements ClientLink {
 
   /** Opens a new session with the history of another one; both continue. @throws `not_supported`, `turn_in_progress` */
   async fork(sessionId: string, requestId: unknown): Promise<{ sessionId: string } & Settings> {
-    const { sessions } = this
-    if (sessions.fork === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
-    const session = await this.#admit(async () => sessions.fork?.(sessionId))
-    if (session === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
+    const fork = this.sessions.fork?.bind(this.sessions)
+    if (fork === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
+    const session = await this.#admit(() => fork(sessionId))
     const served = this.#serve(session)
     this.#beginAfter(requestId, served, () => served.begin(session))
     return { sessionId: session.id, ...this.#opened(served, session) }

@@ -12,6 +12,7 @@ import { makeOwned, newestOf, removeOwned } from '@agentproto/driver-agent-cli/i
 import { ADAPTER_SLUG } from './adapter-slug.js'
 import { adapterFolder } from './adapter-folder.js'
 import { npmInstall } from './install/npm-method.js'
+import { noNpm } from './npm-package.js'
 import { newInstallMarker, type ProvisionHost } from './provision-host.js'
 import { runTool } from './run-tool.js'
 
@@ -92,7 +93,7 @@ interface FromNpm {
 async function fromNpm(name: string, { into, host, signal }: FromNpm): Promise<string> {
   if (name.startsWith('-') || name.startsWith('.') || /[\s\0\\:]/.test(name)) throw noSource(name)
   const npm = await findExecutable('npm', { path: host.env['PATH'] ?? '' })
-  if (npm === undefined) throw new AgentprotoError('install_failed', 'There is no npm on PATH')
+  if (npm === undefined) throw noNpm()
   await mkdir(into, { recursive: true, mode: 0o700 })
   const args = npmInstall(newestOf(name), into, ['--ignore-scripts'])
   const end = await runTool({ file: npm, args, cwd: into, timeoutMs: NPM_MS, signal }, host)

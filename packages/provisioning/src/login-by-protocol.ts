@@ -36,7 +36,7 @@ async function logInOrChoose(
   { logins, authenticate }: AskedAgent,
   { host: { terminal }, signal }: CommandContext,
 ): Promise<AgentLogin | string | undefined> {
-  if (logins.length === 0) return 'it names no way to log in: use its own program'
+  if (logins.length === 0) return 'it names no way to log in'
   const possible = logins.filter((login) => terminal !== undefined || login.terminal === undefined)
   const [first] = possible
   if (first === undefined) return `its ways to log in need a terminal: ${namesOf(logins)}`

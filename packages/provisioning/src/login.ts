@@ -1,6 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AuthState, ProvisionEvent } from '@agentproto/contracts/wire'
 import type { Auth } from '@agentproto/manifest'
+import { agentHome, findAgent } from '@agentproto/driver-agent-cli/installation'
 import { logInByProtocol, namesItsLogins } from './login-by-protocol.js'
 import { type CommandContext, endingOf, prepareCommand, runManifestCommand } from './manifest-command.js'
 import { runInTerminal } from './run-command.js'
@@ -53,13 +54,13 @@ async function byProtocol(
   before: AuthState,
   emit: (event: ProvisionEvent) => void,
 ): Promise<void> {
-  if (!namesItsLogins(context)) throw loginRequired(context, 'and its manifest has no login command')
+  if (!namesItsLogins(context)) throw await noLoginCommand(context, 'and its manifest has no login command')
   const { redactor } = context.host
   const why = await logInByProtocol(context, (line) =>
     emit({ type: 'output', stream: 'stderr', line: redactor.redact(line) }),
   )
-  if (why !== undefined) throw loginRequired(context, `its manifest has no login command, and ${redactor.redact(why)}`)
-  emit(loggedIn(before))
+  if (why === undefined) return emit(loggedIn(before))
+  throw await noLoginCommand(context, `its manifest has no login command, and ${redactor.redact(why)}`)
 }
 
 async function runLogin(
@@ -81,6 +82,20 @@ async function runLogin(
   return end.exitCode ?? 128
 }
 
+/** Its own program may log in. It is often in a folder that is not on PATH, so its path is named. */
+async function noLoginCommand(commandContext: CommandContext, why: string): Promise<AgentprotoError> {
+  const { adapter, host } = commandContext
+  const { manifest } = adapter
+  const found = await findAgent(manifest, host)
+  if (waysIn(adapter).length > 0 || found === undefined) return loginRequired(commandContext, why)
+  // The login must be in the home that the agent uses.
+  const variables = Object.entries(agentHome(manifest, host)?.variables ?? {})
+  const command = [...variables.map(([name, value]) => `${name}=${value}`), found.file].join(' ')
+  return new AgentprotoError('auth_required', `${manifest.name} is not logged in, ${why}`, {
+    hint: `Log in with its own program, if it can: ${command}; what it says of that: agentproto adapters show ${manifest.id}`,
+  })
+}
+
 /** The error of every surface for a missing login, with the command and the alternatives. */
 export function loginRequired({ adapter }: Pick<CommandContext, 'adapter'>, why?: string): AgentprotoError {
   const { name, auth } = adapter.manifest
@@ -93,7 +108,8 @@ export function loginRequired({ adapter }: Pick<CommandContext, 'adapter'>, why?
   })
 }
 
-function waysIn({ manifest, secrets }: CommandContext['adapter']): readonly string[] {
+/** The ways to log in that a manifest names. */
+export function waysIn({ manifest, secrets }: CommandContext['adapter']): readonly string[] {
   const { id, auth } = manifest
   const ways = auth?.login === undefined ? [] : [`run: agentproto adapters login ${id}`]
   const [secret] = secrets?.secrets ?? []

@@ -75,7 +75,7 @@ interface NpmView {
 
 async function view({ name, host, signal }: NpmView, at: string, keys: readonly string[]): Promise<Facts> {
   const npm = await findExecutable('npm', { path: host.env['PATH'] ?? '', ...defined({ home: host.env['HOME'] }) })
-  if (npm === undefined) throw new AgentprotoError('install_failed', 'There is no npm on PATH')
+  if (npm === undefined) throw noNpm()
   const args = ['view', '--json', '--no-update-notifier', '--', `${name}${at}`, ...keys]
   // The home need not exist yet, and npm obeys an .npmrc of the folder that it is run in.
   const cwd = parse(host.home).root
@@ -85,8 +85,12 @@ async function view({ name, host, signal }: NpmView, at: string, keys: readonly 
   const why = asString(asRecord(facts['error'])['summary']) ?? end.stderr.trim()
   throw new AgentprotoError('install_failed', `npm knows no package ${name}${at}`, {
     given: end.timedOut ? `no answer within ${NPM_MS / 1_000} s` : why.slice(-400),
+    hint: 'Check the name and the version of the package, and the network',
   })
 }
+
+export const noNpm = (): AgentprotoError =>
+  new AgentprotoError('install_failed', 'There is no npm on PATH', { hint: 'Install npm, which comes with Node.js' })
 
 type Facts = ReturnType<typeof asRecord>
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createProvisioner, type ProvisionHost } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
+import { examineAgent } from '@agentproto/provisioning/doctor'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { expect, test } from 'vitest'
 import { ledgerFile } from '../src/ledger.js'
@@ -109,6 +110,31 @@ test('without a login command, the ways to log in are named', async () => {
   const { error } = await logIn({ ref: './SECRETS.md' }, readyHost())
   expect(error).toMatchObject({ code: 'auth_required' })
   expect(error?.message).toContain('agentproto secrets set acme/token')
+})
+
+test('where the manifest names no way to log in, the program is named that may have one', async () => {
+  const host = readyHost()
+  const { error } = await logIn({ state: {} }, host)
+  expect(error).toMatchObject({ code: 'auth_required' })
+  expect(error?.message).toContain(`Log in with its own program, if it can: ${host.bin}/agent-tool`)
+  expect(error?.message).toContain('agentproto adapters show tool')
+  const isolated = readyHost({ homes: 'isolated' })
+  const { error: other } = await logIn({ state: {} }, isolated)
+  expect(other?.message).toContain(`HOME=${isolated.home}/homes/tool`)
+})
+
+test.each([
+  [
+    'the check that starts one, where the manifest names no way to log in',
+    { state: {} },
+    'adapters doctor tool --live',
+  ],
+  ['the login, where there is one', { login: { cmd: 'sign-in' } }, 'adapters login tool'],
+] as const)('a login that only a session can report is followed by %s', async (_, auth, next) => {
+  const made = { adapter: await adapterOf({ auth }), host: readyHost() }
+  const hints: (string | undefined)[] = []
+  for await (const { id, hint } of examineAgent({ ...made, request: {} })) if (id === 'auth') hints.push(hint)
+  expect(hints).toEqual([`agentproto ${next}`])
 })
 
 test('a login that failed is not in the ledger', async () => {

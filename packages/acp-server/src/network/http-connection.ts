@@ -2,6 +2,7 @@ import { AgentprotoError, type Clock, type Timer } from '@agentproto/contracts'
 import type { AcpLimits } from './acp-endpoint.js'
 import type { Connection } from './connections.js'
 import { SESSION_ID, type StreamableHttp } from './sdk-server.js'
+import { STREAM_HEADERS } from './stream-headers.js'
 import { streamedBody } from './streamed-body.js'
 
 /** Sessions that a connection names in its life, for each that it may have open: the transport keeps output for all of them. */
@@ -73,14 +74,6 @@ export class HttpConnection {
     this.#idle = clock.after(limits.idleMs, () => this.place.end('It was idle for too long'))
   }
 }
-
-const STREAM_HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-store',
-  // Disables the buffers of nginx and other proxies (F67).
-  'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
-} as const
 
 const tooManyStreams = (max: number): AgentprotoError =>
   new AgentprotoError('stream_limit_reached', 'The connection has too many streams open', {

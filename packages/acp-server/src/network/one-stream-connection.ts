@@ -6,6 +6,7 @@ import type { AcpLimits } from './acp-endpoint.js'
 import { type Connection, whenEnding } from './connections.js'
 import { eventBody } from './event-body.js'
 import { NumberedOutput } from './numbered-output.js'
+import { STREAM_HEADERS } from './stream-headers.js'
 
 export interface OneStreamOptions {
   readonly limits: AcpLimits
@@ -71,7 +72,7 @@ export class OneStreamConnection implements ClientMessages {
       this.#rest()
     }
     this.#idle?.cancel()
-    return new Response(eventBody(this.#output, { signal: stream.signal, onEnd }), { headers: HEADERS })
+    return new Response(eventBody(this.#output, { signal: stream.signal, onEnd }), { headers: STREAM_HEADERS })
   }
 
   /** Without a stream and requests it ends after a while. */
@@ -91,11 +92,3 @@ export class OneStreamConnection implements ClientMessages {
     void this.#writer.close().catch(() => undefined)
   }
 }
-
-const HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-store',
-  // Disables the buffers of nginx and other proxies (F67).
-  'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
-} as const

@@ -11,8 +11,9 @@ export const AGENT_BOUNDS = {
   /** Updates and notices that are kept until a session is open, of each, and their characters as JSON. */
   earlyMessages: 1_000,
   earlyChars: 8 * 1024 * 1024,
-  /** Pages of `session/list` that are read. */
+  /** Pages of `session/list` that are read, and sessions that are kept of all of them. */
   listPages: 100,
+  listedSessions: 10_000,
   /** Ids of closed sessions that are kept, because the agent may still send updates of them; and how many a later host is given. */
   closedSessions: 1_000,
   closedSessionsKept: 100,

@@ -73,7 +73,7 @@ export class HostTerminals {
     return statusOf(await this.#get(id).process.closed)
   }
 
-  /** Ends the command; what it said can still be read. */
+  /** Ends the command; what it said can still be read. One that resists is ended again with its session. */
   async kill(id: unknown): Promise<void> {
     await this.#get(id)
       .process.terminate()

@@ -197,6 +197,7 @@ export class KeptSessions implements SharedSubject {
   #close(sessionId: string): void {
     const { peer, capabilities } = this.#client
     peer.send('session/cancel', { sessionId })
+    // Its answer changes nothing: what the agent still says of the session reaches no client.
     if (capabilities.close) this.#client.request('session/close', { sessionId }).catch(() => {})
   }
 }

@@ -36,10 +36,11 @@ export class SessionServices {
   }
 
   closed(sessionId: string): void {
-    void this.#open
-      .get(sessionId)
-      ?.close()
-      .then(() => this.#open.delete(sessionId))
+    const services = this.#open.get(sessionId)
+    // The session may be open again by then, with other services.
+    void services?.close().then(() => {
+      if (this.#open.get(sessionId) === services) this.#open.delete(sessionId)
+    })
   }
 
   close(): Promise<unknown> | undefined {

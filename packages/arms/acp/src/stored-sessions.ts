@@ -5,11 +5,11 @@ type Request = (method: string, params: object) => Promise<unknown>
 
 /** Everything that the agent has stored, or that of one folder. */
 export async function listStored(request: Request, cwd: string | undefined): Promise<readonly StoredAgentSession[]> {
-  const sessions: StoredAgentSession[] = []
+  let sessions: readonly StoredAgentSession[] = []
   let cursor: string | undefined
-  for (let page = 0; page < AGENT_BOUNDS.listPages; page++) {
+  for (let page = 0; page < AGENT_BOUNDS.listPages && sessions.length < AGENT_BOUNDS.listedSessions; page++) {
     const result = asRecord(await request('session/list', defined({ cwd, cursor })))
-    sessions.push(...asList(result['sessions']).flatMap(storedOf))
+    sessions = [...sessions, ...asList(result['sessions']).flatMap(storedOf)].slice(0, AGENT_BOUNDS.listedSessions)
     cursor = asString(result['nextCursor'])
     if (cursor === undefined) break
   }

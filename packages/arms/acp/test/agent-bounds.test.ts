@@ -21,6 +21,7 @@ const WRITTEN: Readonly<Record<keyof typeof BOUNDS, readonly [row: string, limit
   earlyMessages: ['updates, and notices, before its session is open', count(BOUNDS.earlyMessages)],
   earlyChars: ['updates, and notices, before its session is open', ofCharacters(BOUNDS.earlyChars)],
   listPages: ['pages of its list of sessions', count(BOUNDS.listPages)],
+  listedSessions: ['sessions of its list', count(BOUNDS.listedSessions)],
   closedSessions: ['closed sessions whose late updates are known', count(BOUNDS.closedSessions)],
   closedSessionsKept: ['closed sessions whose late updates are known', `gateway has ${BOUNDS.closedSessionsKept}`],
   openRequests: ['requests to the gateway that are handled at once', count(BOUNDS.openRequests)],

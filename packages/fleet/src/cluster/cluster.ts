@@ -96,6 +96,7 @@ function assertVersion({ info }: NatsConnection): void {
   throw new AgentprotoError('cluster_unsupported', 'The NATS server is too old', {
     expected: `version ${MIN_VERSION.join('.')} or newer`,
     given,
+    hint: 'Get a newer one from https://github.com/nats-io/nats-server/releases',
   })
 }
 
@@ -125,6 +126,9 @@ function connectError(cause: unknown, servers: readonly string[]): AgentprotoErr
     isRefused ? 'The NATS server does not accept this gateway' : `No NATS server can be reached: ${messageOf(cause)}`,
     {
       expected: isRefused ? 'credentials or an nkey that it knows' : `a server at one of ${servers.join(', ')}`,
+      hint: isRefused
+        ? 'Check the file of the credentials, as docs/fleet-security.md shows.'
+        : 'Check the addresses, the network, and whether nats-server runs there.',
       cause,
     },
   )
@@ -149,6 +153,7 @@ export function clusterError(thrown: unknown): AgentprotoError {
       cause: thrown,
     })
   return new AgentprotoError('cluster_unavailable', `JetStream does not answer: ${messageOf(thrown)}`, {
+    hint: 'More than half of its servers must run and know each other.',
     cause: thrown,
   })
 }

@@ -45,6 +45,7 @@ export async function createFleetKey(path: string): Promise<void> {
     throw new AgentprotoError('invalid_request', 'The fleet key cannot be created', {
       expected: 'a path in a folder of this user, where no file is yet',
       given: path,
+      hint: 'A fleet has one key: copy the file that is there to the other hosts, or name another path',
       cause,
     })
   }

@@ -106,6 +106,7 @@ const unknownHost = (on: string, hosts: readonly Host[]): AgentprotoError =>
 
 const unreachable = ({ name, lastSeen }: Host): AgentprotoError =>
   new AgentprotoError('host_unreachable', `The host ${name} was last heard from at ${lastSeen}`, {
+    hint: 'Start it, or choose another one of: agentproto hosts',
     data: { host: name, retryAfter: RETRY_SECONDS },
   })
 

@@ -12,6 +12,7 @@ import { checkVersion, packageOf } from '../check-version.js'
 import { fileHead } from '../file-head.js'
 import { pythonVersion } from '../find-python.js'
 import { changeWhenFree } from '../ledger.js'
+import { waysIn } from '../login.js'
 import type { CommandContext } from '../manifest-command.js'
 import { runTool } from '../run-tool.js'
 import type { RunningExamination } from './examination.js'
@@ -217,7 +218,10 @@ async function authCheck(context: AgentRecord & CommandContext, live: boolean): 
   if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
   if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }
   const hint = auth?.login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${id}`
-  if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can report', hint }
+  if (state === 'unknown') {
+    const known = waysIn(adapter).length > 0 ? hint : live ? undefined : `agentproto adapters doctor ${id} --live`
+    return { ...base, verdict: 'warn', detail: 'only a session can report', ...defined({ hint: known }) }
+  }
   const detail = problem === undefined ? MISSING[by] : host.redactor.redact(problem)
   return { ...base, verdict: live && by === 'absence' ? 'warn' : 'fail', detail, hint }
 }

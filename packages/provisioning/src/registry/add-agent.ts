@@ -123,18 +123,17 @@ async function installAgain({ manifest, directory }: LoadedAgentCli, options: Tr
 function wantedSha256({ distribution, plan }: PlannedEntry, { sha256 }: AgentTrust): string | undefined {
   const given = sha256?.toLowerCase()
   if (given !== undefined && distribution.way !== 'binary')
-    throw new AgentprotoError(
-      'install_failed',
-      'A SHA-256 is only of a download: its package manager checks a package',
-      {
-        given: `${plan.name} by ${distribution.way}`,
-      },
-    )
+    throw new AgentprotoError('install_failed', 'A SHA-256 is given for what is no download', {
+      expected: 'an agent whose entry is a binary: a package manager checks its packages itself',
+      given: `${plan.name} by ${distribution.way}`,
+      hint: 'Leave out --sha256',
+    })
   const own = distribution.way === 'binary' ? distribution.sha256 : undefined
   if (given !== undefined && own !== undefined && given !== own)
     throw new AgentprotoError('install_failed', 'The registry has another SHA-256 of the download', {
       expected: own,
       given,
+      hint: 'Find out which of them its author names; without --sha256 that of the registry counts',
     })
   return given ?? plan.sha256
 }

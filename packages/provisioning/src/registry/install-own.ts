@@ -38,9 +38,10 @@ function atVersion(adapter: LoadedAdapter, version: string): LoadedAdapter {
   const { manifest } = adapter
   const npm = npmMethod(manifest.install)
   if (npm === undefined)
-    throw new AgentprotoError(
-      'install_failed',
-      `${manifest.name} is not installed by npm: its version cannot be chosen`,
-    )
+    throw new AgentprotoError('install_failed', `The version of ${manifest.name} cannot be chosen`, {
+      expected: 'an agent that npm installs',
+      given: manifest.install.map(({ method }) => method).join(', '),
+      hint: `Install what its manifest names with: agentproto adapters install ${manifest.id}`,
+    })
   return { ...adapter, manifest: { ...manifest, install: [{ ...npm, package: `${nameOf(npm.package)}@${version}` }] } }
 }

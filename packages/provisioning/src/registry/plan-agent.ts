@@ -122,6 +122,7 @@ function atVersion(distribution: Distribution, { version, entry }: VersionWish):
     throw new AgentprotoError('install_failed', `The registry has no other version of ${entry.name} than its newest`, {
       expected: entry.version,
       given: version,
+      hint: `Add that one with: agentproto adapters add acp:${entry.id}`,
     })
   const { wanted: _wanted, ...rest } = distribution
   return { ...rest, version }
@@ -141,6 +142,7 @@ async function npmPackage(
     throw new AgentprotoError('install_failed', `Which program of ${name} is the agent is not known`, {
       expected: 'a package with one program, or an entry that names it in `cmd`',
       given: npm.programs.join(', ') || 'no program',
+      hint: 'Write an adapter that names it: agentproto manifest init <path>',
     })
   return npm
 }

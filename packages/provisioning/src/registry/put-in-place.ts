@@ -27,11 +27,12 @@ export async function putInPlace<T>(placing: Placing<T>): Promise<T> {
   const { trial, host, manifest, commit } = placing
   const prefix = agentPrefix(manifest, host)
   const { fill = async () => void (await moved(trial.prefix, prefix)) } = placing
-  const old = await putAside(prefix)
-  // A new agent is not finished before its adapter is there.
-  if (old === undefined) await own(prefix)
+  // Before anything is moved: a ledger that cannot be read could not be brought back.
   const restoreLedger = await ledgerKeeper(manifest.id, host)
+  const old = await putAside(prefix)
   try {
+    // A new agent is not finished before its adapter is there.
+    if (old === undefined) await own(prefix)
     await fill()
     await recordInstall(placing)
     const result = await commit()

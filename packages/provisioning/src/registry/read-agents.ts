@@ -29,7 +29,11 @@ export async function readAgents(
 }
 
 async function readFile(file: string): Promise<ReadAgents> {
-  if (!isAbsolute(file)) throw new AgentprotoError('path_invalid', 'The path of a file is absolute', { given: file })
+  if (!isAbsolute(file))
+    throw new AgentprotoError('path_invalid', 'The file of the registry is not named by its whole path', {
+      expected: 'an absolute path',
+      given: file,
+    })
   const { agents, problems } = await readRegistryFile(file)
   const state = { source: file, agents: agents.length, problems: textsOf(problems) }
   return { source: { file }, agents, state }

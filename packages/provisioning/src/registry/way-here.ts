@@ -34,5 +34,6 @@ export function requireWay(entry: RegistryEntry, place: InstallPlace): Distribut
   if (typeof way === 'object') return way
   throw new AgentprotoError('install_failed', `${entry.name} cannot be installed here. ${way}`, {
     given: `${place.platform.os} on ${place.platform.arch}`,
+    hint: 'Install what is missing, or find another agent with: agentproto adapters search',
   })
 }

@@ -43,7 +43,7 @@ function details(summary: AdapterSummary, state: AdapterState, paint: Paint): st
     ...state.secrets.map((secret) => ['secret', secretText(secret)]),
     ...(summary.observed === undefined ? [] : observedRows(summary.observed)),
     ...(summary.unverified ?? []).map((text) => ['unverified', text]),
-    ['ready', state.ready ? paint.green('yes') : paint.yellow('no')],
+    ['ready', readyText(state, paint)],
     ...(state.next === undefined ? [] : [['next', paint.bold(state.next)]]),
   ]
   return [
@@ -82,6 +82,11 @@ function loginText({ slug, auth, loginHint }: AdapterState, { observed }: Adapte
   const command = loginCommand(slug, observed)
   const how = command === undefined ? '' : `; log in with: ${command}`
   return `${LOGINS[auth]}; without one it said: ${oneLine(loginHint)}${how}`
+}
+
+function readyText({ ready, loginHint }: AdapterState, paint: Paint): string {
+  if (!ready) return paint.yellow('no')
+  return loginHint === undefined ? paint.green('yes') : paint.yellow('once it is logged in')
 }
 
 const LOGINS: Readonly<Record<AdapterState['auth'], string>> = {

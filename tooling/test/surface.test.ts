@@ -121,8 +121,8 @@ test('what each package exports', () => {
       TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
       addCost addGap addUsage asList asNumber asRecord asString defined emptyValue everySession formFields
       fromProblem hasSecondStep hostText isAgentprotoError isDecision isLive isRecord jsonText
-      loginRefusal parseJson pause permissionChoices planText promptText questionChoices randomId
-      readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
+      loginRefusal parseJson pause permissionChoices plainLine planText promptText questionChoices
+      randomId readNumber ruleText settlesWithin summaryOf systemClock toAgentprotoError toolContentText
       toolInputText traceIdOf traceOf unknownChoice
     @agentproto/contracts/wire
       ACP_BOUNDS ACP_METHODS ARCHIVE_BOUNDS AcpCaller AcpMethod AcpService AcpSocket AcpUpgrade

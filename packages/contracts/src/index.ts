@@ -50,6 +50,7 @@ export {
   toolInputText,
 } from './requests/request-text.js'
 export type { Quote } from './requests/request-text.js'
+export { plainLine } from './plain-line.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
 export type { RuleLifetime, RuleScope } from './permission-rule.js'
 export { CHECKPOINT_SKIP_REASONS, HOST_EVENT_CHECKS, HOST_EVENT_TYPES } from './host-event.js'

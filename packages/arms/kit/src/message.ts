@@ -7,6 +7,7 @@ import {
   defined,
   isRecord,
   type Json,
+  plainLine,
   type StreamError,
 } from '@agentproto/contracts'
 
@@ -54,22 +55,12 @@ export function promptError(error: Json): Omit<StreamError, 'type'> {
 export function rpcErrorText({ message, data }: Json): string | undefined {
   const said = asString(message)
   const { details, message: inner } = asRecord(data)
-  const reason = oneLine(asString(data) ?? asString(details) ?? asString(inner) ?? '')
+  const reason = plainLine(asString(data) ?? asString(details) ?? asString(inner) ?? '', REASON_CHARS)
   if (reason === '' || said?.includes(reason) === true) return said
   return said === undefined || said === '' ? reason : `${said}: ${reason}`
 }
 
 const REASON_CHARS = 500
-
-/** The beginning of a text, without control characters. */
-const oneLine = (text: string): string =>
-  text
-    .slice(0, 2 * REASON_CHARS)
-    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, REASON_CHARS)
-    // Half of a character, which the cut may leave.
-    .replaceAll(/\p{Cs}/gu, '')
 
 /** Whether a value is a content block, whose shapes MCP and ACP share. */
 export function isContentBlock(value: unknown): value is ContentBlock {

@@ -1,13 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
 /**
- * The longest piece of work of the event loop while something runs, in milliseconds of its own thread's time: what other
- * threads and processes take does not count. Linux only.
+ * The longest piece of work of the event loop while something runs, as a part of all its work: 1 is work in one piece. It
+ * is a part, and of the thread's own time, so that it is the same on a slow or a busy machine. Linux only.
  */
-export async function longestWork(run: () => Promise<unknown>): Promise<number> {
+export async function longestPiece(run: () => Promise<unknown>): Promise<number> {
   const file = openSync('/proc/thread-self/schedstat', 'r')
   let longest = 0
-  let before = threadTime(file)
+  const begun = threadTime(file)
+  let before = begun
   const timer = setInterval(() => {
     const now = threadTime(file)
     longest = Math.max(longest, now - before)
@@ -15,7 +16,8 @@ export async function longestWork(run: () => Promise<unknown>): Promise<number> 
   }, 1)
   try {
     await run()
-    return Math.max(longest, threadTime(file) - before)
+    const ended = threadTime(file)
+    return Math.max(longest, ended - before) / (ended - begun)
   } finally {
     clearInterval(timer)
     closeSync(file)

@@ -25,6 +25,7 @@ export class FakeSessions implements AcpSessions {
   /** In what is read of a log from its start. */
   gap: { readonly after: number; readonly first: number } | undefined
   watchers = 0
+  cuts = 0
   /** How often a log was followed. */
   follows = 0
   /** Why watching fails. */
@@ -90,7 +91,8 @@ export class FakeSessions implements AcpSessions {
     try {
       if (this.away !== undefined) throw this.away
       onState({ state: 'connected' })
-      while (!signal.aborted) {
+      const { cuts } = this
+      while (!signal.aborted && cuts === this.cuts) {
         const change = this.changes.shift()
         if (change === undefined) await this.#changed(signal)
         else yield change
@@ -98,6 +100,12 @@ export class FakeSessions implements AcpSessions {
     } finally {
       this.watchers--
     }
+  }
+
+  /** Ends all watches, as of a reader that is too far behind. What changes meanwhile is not published. */
+  cut(): void {
+    this.cuts++
+    for (const wake of this.#wake.splice(0)) wake()
   }
 
   /** Publishes the session as it is now to the watchers. */

@@ -89,6 +89,17 @@ test('17.4 who opens a session whose host is lost is told so, and where it goes 
   expect(notices(late)).toEqual([AWAY, 'info: The session goes on, on the host other'])
 })
 
+test('17.4 a watch that was too far behind and ended is begun again, and what changed meanwhile is found', async () => {
+  const { client, sessions, lose } = await farSession()
+  sessions.cut()
+  await until(() => sessions.watchers === 0)
+  lose()
+  sessions.changes.length = 0
+  await until(() => notices(client).length === 1)
+  expect(notices(client)).toEqual([AWAY])
+  expect(sessions.watchers).toBe(1)
+})
+
 test('17.4 an answer that does not reach the host is asked for again when the host is back, and a cancel is reported', async () => {
   const { client, sessions, lose, find } = await farSession()
   const turn = prompt(client)

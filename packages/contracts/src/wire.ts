@@ -101,6 +101,7 @@ export type { AddWorkspaceRequest, BrowserCodeRequest } from './wire/host-reques
 export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'
 export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'
 export type { FleetIds, SessionArchive } from './wire/session-archive.js'
+export { PENDING_CHANGES_MAX, PendingChanges } from './wire/pending-changes.js'
 export type { NotificationService } from './wire/notification-service.js'
 export type { DropReason, NotificationState, NotificationTest, NotifyTarget } from './wire/notification-responses.js'
 export type { FleetState } from './wire/fleet-state.js'

@@ -31,9 +31,11 @@ export interface OwnSessionsOptions {
  */
 export class OwnSessions {
   readonly #options: OwnSessionsOptions
-  readonly #watcher: SessionWatcher
+  #watcher: SessionWatcher
   /** The latest record of each session whose log is being published. */
   readonly #publishing = new Map<string, Session>()
+  /** Sessions that were kept, and not deleted since: the directory may have others of this host, as one that is being moved here. */
+  readonly #kept = new Set<string>()
   /** Sessions that another host has: nothing more of them is written. */
   readonly #fenced = new Set<string>()
   /** Sessions whose log cannot be published; why was reported. */
@@ -83,13 +85,32 @@ export class OwnSessions {
       }
       void this.#confirmAll(movable)
       for (const id of this.#reserved) if (!here.has(id)) void this.#forget(id)
-      for (let changes = await this.#watcher.next(); changes !== undefined; changes = await this.#watcher.next())
-        changes.forEach((change) => this.#apply(change))
+      while (await this.#keepChanges()) await this.#catchUp()
     } catch (thrown) {
       this.#options.onProblem(
         `The sessions of this host are not reported to the fleet any more: ${toAgentprotoError(thrown).message}`,
       )
     }
+  }
+
+  /** Until the watch ends. @returns whether changes were missed */
+  async #keepChanges(): Promise<boolean> {
+    const watcher = this.#watcher
+    for (let changes = await watcher.next(); changes !== undefined; changes = await watcher.next())
+      changes.forEach((change) => this.#apply(change))
+    return watcher.fellBehind === true && !this.#closing.signal.aborted
+  }
+
+  /** Keeps all sessions as they are now, and forgets those that were kept and are gone. */
+  async #catchUp(): Promise<void> {
+    const { sessions } = this.#options
+    this.#watcher = sessions.watch()
+    const gone = new Set(this.#kept)
+    for await (const session of everySession(sessions)) {
+      gone.delete(session.id)
+      this.#keep(session)
+    }
+    for (const id of gone) void this.#forget(id)
   }
 
   /** One that another host has is fenced by this. */
@@ -108,6 +129,7 @@ export class OwnSessions {
   #keep(session: Session): void {
     const { id, movedTo } = session
     if (movedTo !== undefined || this.#fenced.has(id)) return
+    this.#kept.add(id)
     this.#options.directory.keep(session, this.#settingsOf(session))
     const isPublishing = this.#publishing.has(id)
     if (!isPublishing && (this.#stopped.has(id) || !this.#hasMore(session))) return
@@ -152,6 +174,7 @@ export class OwnSessions {
   }
 
   async #forget(id: string): Promise<void> {
+    this.#kept.delete(id)
     if (this.#fenced.has(id)) return
     const { directory, log, clock, onProblem } = this.#options
     const backoff = new Backoff(clock)

@@ -1,8 +1,13 @@
 import type { Session } from '@agentproto/contracts'
-import type { Reader, SessionChange, SessionWatcher } from '@agentproto/contracts/wire'
+import {
+  PENDING_CHANGES_MAX as PENDING_MAX,
+  type Reader,
+  type SessionChange,
+  type SessionWatcher,
+} from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import type { FleetView } from '../src/services/fleet-services-options.js'
-import { MergedWatch, PENDING_MAX } from '../src/services/merged-watch.js'
+import { MergedWatch } from '../src/services/merged-watch.js'
 
 test('as many sessions as a lost host may have at once are all reported, each once', async () => {
   const { watch, copy } = watched()
@@ -19,6 +24,19 @@ test('more than a watch can hold end it, so that its reader lists the sessions a
   expect(await watch.next()).toBeUndefined()
   expect(await watch.next()).toBeUndefined()
   expect([copy.isClosed, own.isClosed]).toEqual([true, true])
+  expect(watch.fellBehind).toBe(true)
+})
+
+test('a watch ends with that of its own sessions, and says whether changes are missing', async () => {
+  for (const fellBehind of [true, false]) {
+    const { watch, own } = watched()
+    own.give([{ type: 'forgotten', id: 's1' }])
+    expect(await idsOf(watch)).toEqual(['s1'])
+    own.fellBehind = fellBehind
+    own.close()
+    expect(await watch.next()).toBeUndefined()
+    expect(watch.fellBehind).toBe(fellBehind)
+  }
 })
 
 const idsUpTo = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `s${n}`)
@@ -41,6 +59,7 @@ class Given<T> implements Reader<T> {
   readonly #values: T[] = []
   #wake: () => void = () => undefined
   isClosed = false
+  fellBehind = false
 
   give(value: T): void {
     this.#values.push(value)

@@ -1,5 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import { expect, onTestFinished, test } from 'vitest'
+import { PENDING_CHANGES_MAX, PendingChanges } from '@agentproto/contracts/wire'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { fakeGateway, OWNER } from './fake-gateway.ts'
 import type { FakeGateway } from './fake-gateway.ts'
 import { parseMessages, readMessages } from './read-messages.ts'
@@ -54,6 +55,22 @@ test('F66 a stream that sent nothing yet keeps the cursor it was asked for', asy
   const next = stream.read()
   sessions.log('s1').append({ type: 'notice', severity: 'info', text: 'five' })
   expect(parseMessages((await next) ?? '').map(({ id }) => id)).toEqual(['5'])
+})
+
+test('GET /events ends for a client that is too far behind, which then connects again and lists the sessions', async () => {
+  const { call, sessions } = await started()
+  const changes = new PendingChanges(() => undefined)
+  vi.spyOn(sessions, 'watch').mockReturnValueOnce(changes)
+  const stream = chunksOf(await call('GET', '/events', undefined, SSE))
+  expect(await stream.read()).toContain('event: ready')
+  for (let n = 0; n < PENDING_CHANGES_MAX; n++) changes.put({ type: 'forgotten', id: `s${n}` })
+  expect(await stream.read()).toContain('data: {"id":"s0"}')
+  // The client has not read the rest of these.
+  for (let n = 0; n <= PENDING_CHANGES_MAX; n++) changes.put({ type: 'forgotten', id: `t${n}` })
+  let rest = ''
+  for (let chunk = await stream.read(); chunk !== undefined; chunk = await stream.read()) rest += chunk
+  expect(rest).toContain(`data: {"id":"s${PENDING_CHANGES_MAX - 1}"}`)
+  expect(rest).not.toContain('"t')
 })
 
 test('a cursor that is no cursor is refused', async () => {

@@ -1,13 +1,11 @@
 import type { Clock, Session, Timer } from '@agentproto/contracts'
-import type { SessionChange, SessionWatcher } from '@agentproto/contracts/wire'
+import { PendingChanges, type SessionChange, type SessionWatcher } from '@agentproto/contracts/wire'
 import type { SessionHandle } from './session/session-handle.js'
-import { Wakeup } from './log/wakeup.js'
 
 /** Changes of all sessions for readers of the list; a watcher that lags gets the latest of each. */
 
 /** Activity that does not change the state is reported at most this often, in milliseconds. */
 const ACTIVITY_MS = 250
-const MAX_PENDING = 20_000
 
 export class ChangeFeed {
   readonly watchers = new Set<Watcher>()
@@ -45,7 +43,7 @@ export class ChangeFeed {
 
   forgotten(session: Session): void {
     const { id } = session
-    for (const watcher of this.watchers) watcher.put(session, { type: 'forgotten', id })
+    for (const watcher of this.watchers) watcher.offer(session, { type: 'forgotten', id })
   }
 
   close(): void {
@@ -57,48 +55,20 @@ export class ChangeFeed {
   #report(session: SessionHandle): void {
     for (const watcher of this.watchers) {
       const snapshot = session.snapshot()
-      watcher.put(snapshot, { type: 'session', session: snapshot })
+      watcher.offer(snapshot, { type: 'session', session: snapshot })
     }
   }
 }
 
-class Watcher implements SessionWatcher {
-  readonly #wakeup = new Wakeup()
-  readonly #onClose: () => void
+class Watcher extends PendingChanges {
   readonly #isInScope: ((session: Session) => boolean) | undefined
-  #pending = new Map<string, SessionChange>()
-  #closed = false
 
-  constructor(onClose: () => void, isInScope?: (session: Session) => boolean) {
-    this.#onClose = onClose
+  constructor(onEnd: () => void, isInScope?: (session: Session) => boolean) {
+    super(onEnd)
     this.#isInScope = isInScope
   }
 
-  put(session: Session, change: SessionChange): void {
-    const { id } = session
-    if (this.#isInScope?.(session) === false) return
-    // Deleted first so that the newest change of a session is also the last in order.
-    this.#pending.delete(id)
-    if (this.#pending.size >= MAX_PENDING) this.#pending.delete(this.#pending.keys().next().value as string)
-    this.#pending.set(id, change)
-    this.#wakeup.wake()
-  }
-
-  async next(signal?: AbortSignal): Promise<readonly SessionChange[] | undefined> {
-    while (!this.#closed && !(signal?.aborted ?? false)) {
-      if (this.#pending.size > 0) {
-        const changes = [...this.#pending.values()]
-        this.#pending = new Map()
-        return changes
-      }
-      await this.#wakeup.wait(signal)
-    }
-    return undefined
-  }
-
-  close(): void {
-    this.#closed = true
-    this.#onClose()
-    this.#wakeup.wake()
+  offer(session: Session, change: SessionChange): void {
+    if (this.#isInScope?.(session) !== false) this.put(change)
   }
 }

@@ -140,7 +140,10 @@ export interface SessionService {
 }
 
 /** Reads the changes of all sessions. A slow reader gets the latest record of each session, not every change. */
-export type SessionWatcher = Reader<readonly SessionChange[]>
+export interface SessionWatcher extends Reader<readonly SessionChange[]> {
+  /** Whether it ended because too many changes waited for its reader, who then watches again and lists all sessions. */
+  readonly fellBehind?: boolean
+}
 
 export type SessionChange =
   | { readonly type: 'session'; readonly session: Session }

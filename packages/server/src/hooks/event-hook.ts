@@ -31,7 +31,7 @@ export class EventHook {
   /** `seq` of the last delivered event, by session; events before the start are not delivered. */
   readonly #lastSeq = new Map<string, number>()
   readonly #following = new Map<string, Promise<void>>()
-  readonly #watcher: SessionWatcher
+  #watcher: SessionWatcher
   #watching: Promise<void> | undefined
   #hangs = 0
   /** A hook that throws is reported once a minute (F75). */
@@ -63,14 +63,38 @@ export class EventHook {
   }
 
   async #watch(): Promise<void> {
+    while (await this.#readChanges()) await this.#catchUp()
+  }
+
+  /** Reads until the watch ends. @returns whether changes were missed */
+  async #readChanges(): Promise<boolean> {
     const { signal } = this.#ending
+    const watcher = this.#watcher
     for (;;) {
-      const changes = await this.#watcher.next(signal).catch(() => undefined)
-      if (changes === undefined || signal.aborted) return
+      const changes = await watcher.next(signal).catch(() => undefined)
+      if (signal.aborted) return false
+      if (changes === undefined) return watcher.fellBehind === true
       for (const change of changes) {
         if (change.type === 'forgotten') this.#lastSeq.delete(change.id)
         else this.#follow(change.session)
       }
+    }
+  }
+
+  /** Follows what has changed meanwhile. */
+  async #catchUp(): Promise<void> {
+    const { sessions } = this.#options
+    const gone = new Set(this.#lastSeq.keys())
+    // Before the list, so that no change is missed between the two.
+    this.#watcher = sessions.watch()
+    try {
+      for await (const session of everySession(sessions)) {
+        gone.delete(session.id)
+        if (session.lastSeq > (this.#lastSeq.get(session.id) ?? 0)) this.#follow(session)
+      }
+      for (const id of gone) this.#lastSeq.delete(id)
+    } catch (thrown) {
+      this.#readFailed(thrown)
     }
   }
 

@@ -88,6 +88,10 @@ async function running(): Promise<Running> {
   return { inner, keeper, launch, log, host, connection, session }
 }
 
+/** How turns ended. What the adapter says of a cancelled turn later than the arm has ended it is no end. */
+const endsOf = ({ emitted }: Host): unknown[] =>
+  emitted.flatMap((signal) => (signal.type === 'turn-end' ? [signal.reason] : []))
+
 interface Adopted {
   readonly keeper: HostKeeper
   readonly host: Host
@@ -236,7 +240,7 @@ test('16.3 a turn that runs on while no host is there goes on with the next, wit
   expect(JSON.stringify(last.host.emitted)).toContain('working')
   await last.session.cancel()
   await turn?.done
-  expect(last.host.emitted.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
+  expect(endsOf(last.host)).toEqual(['cancelled'])
 })
 
 test('16.3 a turn that was being cancelled is cancelled', async () => {
@@ -249,7 +253,7 @@ test('16.3 a turn that was being cancelled is cancelled', async () => {
   const again = next.session.begin()
   expect(again?.cancelling).toBe(true)
   await Promise.all([again?.done, next.session.caughtUp])
-  expect(next.host.emitted.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
+  expect(endsOf(next.host)).toEqual(['cancelled'])
 })
 
 test('16.3 facts that cannot be read are refused, and the process is left as it is', async () => {

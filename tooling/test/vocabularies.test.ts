@@ -87,7 +87,7 @@ describe('a new member of a closed vocabulary does not compile until each place 
   let errors: readonly string[]
   beforeAll(() => {
     errors = compileExtended(VOCABULARIES)
-  }, 180_000)
+  }, 540_000)
 
   test.each(VOCABULARIES)('$name', ({ member, decidedIn }) => {
     const named = errors.filter((line) => line.includes(`"${member}"`))
@@ -96,5 +96,5 @@ describe('a new member of a closed vocabulary does not compile until each place 
 
   test('the copy compiles where nothing was added', () => {
     expect(compileExtended([])).toEqual([])
-  }, 180_000)
+  }, 540_000)
 })

@@ -201,7 +201,7 @@ test.each([
   ['17.7 tools × callers × sessions of another host', 'another host', toolCells, overMcp],
 ] as const)(
   '%s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
-  { ...needs('nats-server'), timeout: 300_000 },
+  { ...needs('nats-server'), timeout: 540_000 },
   async (_, world, all, send) => {
     const cells = await accessCells(world)
     const isOpen = (cell: Cell): boolean => expectedOf(cell, world) === 'through'

@@ -136,7 +136,7 @@ function expectedAnswer(cell: Cell, world: World): Answer['got'] {
 
 test.each(WIRES)(
   'F81 methods of ACP × callers × sessions over %s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
-  { timeout: 300_000 },
+  { timeout: 540_000 },
   async (wire) => {
     const { rejected, before, after, open } = await matrix('one host', wire)
     expect([rejected, after, open]).toEqual([[], before, []])
@@ -145,7 +145,7 @@ test.each(WIRES)(
 
 test.each(WIRES)(
   '17.7 methods of ACP × callers × sessions of another host over %s: a rejected call changes nothing, and no answer shows what is hidden from its caller',
-  { ...needs('nats-server'), timeout: 300_000 },
+  { ...needs('nats-server'), timeout: 540_000 },
   async (wire) => {
     const { rejected, before, after, open } = await matrix('another host', wire)
     expect([rejected, after, open]).toEqual([[], before, []])

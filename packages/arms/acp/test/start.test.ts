@@ -94,7 +94,7 @@ test.each([
   ['wants a login', 'start auth', 'auth_required', /Run `fixture login`/],
   ['says in data which login', 'start auth-details', 'auth_required', /Authentication required: Set SAMPLE_KEY/],
 ])('opening a session with an agent that %s fails by its own name', async (_, words, code, message) => {
-  const connection = await connect(words, { openMs: 300 })
+  const connection = await connect(words, { openMs: code === 'timeout' ? 300 : 10_000 })
   await expect(connection.openSession(opening, recorder())).rejects.toMatchObject({
     code,
     message: expect.stringMatching(message),

@@ -71,9 +71,10 @@ function wrapSimple(text: string, width: number): string[] {
   const rows: string[] = []
   let start = 0
   while (text.length - start > width) {
-    const space = text.lastIndexOf(' ', start + width - 1)
+    // In this row alone: a word of a megabyte has its spaces far before it.
+    const space = text.slice(start, start + width).lastIndexOf(' ')
     // A row that is much shorter than the others would look like the end of the text.
-    const end = space > start + width / 2 ? space + 1 : start + width
+    const end = start + (space > width / 2 ? space + 1 : width)
     rows.push(text.slice(start, end))
     start = end
   }

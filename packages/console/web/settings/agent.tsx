@@ -9,6 +9,7 @@ import { AgentFacts } from './agent-facts.js'
 import { DoctorChecks, type Check } from './doctor-checks.js'
 import { InstallBar } from './install-bar.js'
 import { type Progress, ProgressLog } from './progress-log.js'
+import type { AdapterRemoved } from './removed-text.js'
 import { SetupForm } from './setup-form.js'
 import { useWork } from './use-work.js'
 
@@ -17,10 +18,11 @@ interface AgentProps {
   readonly adapter: AdapterSummary
   /** Something was done that may have changed the agent. */
   readonly onDone: () => void
+  readonly onRemoved: (removed: AdapterRemoved) => void
 }
 
 /** The state of one agent on the host of the gateway, and what can be done about it. */
-export function Agent({ gateway, adapter, onDone }: AgentProps) {
+export function Agent({ gateway, adapter, onDone, onRemoved }: AgentProps) {
   const { slug } = adapter
   const { adapters } = gateway.client
   const [round, setRound] = useState(0)
@@ -69,12 +71,9 @@ export function Agent({ gateway, adapter, onDone }: AgentProps) {
   )
 
   function remove(): void {
-    void work.follow(
-      async function* removed() {
-        yield await adapters.remove(slug)
-      },
-      () => undefined,
-    )
+    void work.follow(async function* removed() {
+      yield await adapters.remove(slug)
+    }, onRemoved)
   }
 }
 

@@ -6,11 +6,14 @@ import { Outside } from '../parts/outside.js'
 import { Problem } from '../parts/problem.js'
 import { useAnswer } from '../parts/use-answer.js'
 import { Agent } from './agent.js'
+import type { AdapterRemoved } from './removed-text.js'
+import { Removed } from './removed.js'
 
 /** The agents that can be started, and those that can be installed. */
 export function Agents({ gateway }: { readonly gateway: Gateway }) {
   const [round, setRound] = useState(0)
   const [words, setWords] = useState('')
+  const [removed, setRemoved] = useState<AdapterRemoved | undefined>(undefined)
   const { value, problem } = useAnswer(() => gateway.client.adapters.list(), String(round))
   const order = useMemo(() => inOrder(value ?? []), [value === undefined])
   const found = placed(value ?? [], order).filter((adapter) => hasWords(adapter, words))
@@ -25,10 +28,16 @@ export function Agents({ gateway }: { readonly gateway: Gateway }) {
       <p role="status" class="dim">
         {value === undefined ? '' : `${found.length} of ${value.length} agents`}
       </p>
+      {removed === undefined ? null : <Removed removed={removed} />}
       <ul class="rows">
         {found.map((adapter) => (
           <li key={adapter.slug} class="setting">
-            <AgentRow gateway={gateway} adapter={adapter} onDone={() => setRound((before) => before + 1)} />
+            <AgentRow
+              gateway={gateway}
+              adapter={adapter}
+              onDone={() => setRound((before) => before + 1)}
+              onRemoved={setRemoved}
+            />
           </li>
         ))}
       </ul>
@@ -55,14 +64,10 @@ function hasWords({ name, slug, description }: AdapterSummary, words: string): b
     .every((word) => text.includes(word))
 }
 
-interface AgentRowProps {
-  readonly gateway: Gateway
-  readonly adapter: AdapterSummary
-  readonly onDone: () => void
-}
+type AgentRowProps = Parameters<typeof Agent>[0]
 
 /** Its state is read when the row is opened. */
-function AgentRow({ gateway, adapter, onDone }: AgentRowProps) {
+function AgentRow({ gateway, adapter, ...on }: AgentRowProps) {
   const [isOpen, setIsOpen] = useState(false)
   const { slug, name, description, installed, registry, observed } = adapter
   return (
@@ -83,7 +88,7 @@ function AgentRow({ gateway, adapter, onDone }: AgentRowProps) {
           <Outside text={description} />
         </p>
       </summary>
-      {isOpen ? <Agent gateway={gateway} adapter={adapter} onDone={onDone} /> : null}
+      {isOpen ? <Agent gateway={gateway} adapter={adapter} {...on} /> : null}
     </details>
   )
 }

@@ -50,20 +50,23 @@ interface World {
   /** It waits for a permission, or for an answer. */
   readonly asking: string
   readonly questioning: string
+  /** Cancels the request whose turn `cancelled` is in. */
+  readonly abort: () => void
 }
 
 /** What a call is while the host of its session is away. */
 type Away = 'answered' | 'host_unreachable' | 'unknown' | 'told' | 'asked again'
 
-interface WhenAway {
+interface Call {
+  /** While the host is away. */
   readonly is: Away
   /** Of a method that is an answer of the client: what it does. */
   readonly call: (world: World) => Promise<unknown>
 }
 
-const opening = ({ cwd }: World, sessionId: string) => ({ sessionId, cwd, mcpServers: [] })
+const opening = ({ cwd }: Pick<World, 'cwd'>, sessionId: string) => ({ sessionId, cwd, mcpServers: [] })
 const asks =
-  (method: string, paramsOf: (world: World) => object): WhenAway['call'] =>
+  (method: string, paramsOf: (world: World) => object): Call['call'] =>
   (world) =>
     world.user.agent.request<unknown, object>(method, paramsOf(world))
 const answers = ({ user }: World, id: string, result: object): void =>
@@ -74,12 +77,12 @@ const ACCEPTED = { action: 'accept', content: { answer: 'yes' } }
 const PROMPT = [{ type: 'text', text: 'hello' }]
 
 /** A method of the table without a row here does not compile. The turns of `busy` and `cancelled` began before. */
-const WHEN_AWAY: Readonly<Record<AcpMethod, WhenAway>> = {
-  initialize: { is: 'answered', call: ({ connect }) => connect() },
+const CALLS: Readonly<Record<AcpMethod, Call>> = {
+  initialize: { is: 'answered', call: async ({ connect }) => (await connect()).initialized },
   authenticate: { is: 'unknown', call: asks('authenticate', () => ({ methodId: 'none' })) },
   logout: { is: 'unknown', call: asks('logout', () => ({})) },
-  '$/cancel_request': { is: 'told', call: async () => undefined },
-  'session/list': { is: 'answered', call: asks('session/list', () => ({})) },
+  '$/cancel_request': { is: 'told', call: async ({ abort }) => abort() },
+  'session/list': { is: 'answered', call: asks('session/list', ({ cwd }) => ({ cwd })) },
   'session/load': { is: 'answered', call: asks('session/load', (world) => opening(world, world.idle)) },
   'session/resume': { is: 'answered', call: asks('session/resume', (world) => opening(world, world.idle)) },
   'session/new': {
@@ -120,15 +123,131 @@ const WHEN_AWAY: Readonly<Record<AcpMethod, WhenAway>> = {
   'session/close': { is: 'answered', call: asks('session/close', ({ busy }) => ({ sessionId: busy })) },
 }
 
+const NO_SESSION = { sessionId: 's_000000000000000' }
+const NO_TEXT = { sessionId: 7 }
+const ON_ONE = { _meta: { agentproto: { on: 'one' } } }
+
+/**
+ * Parameters that are refused, by method: those of no session, of the wrong type, and of what the state forbids. A method whose
+ * refusal a client does not see says why.
+ */
+const REFUSED: Readonly<Record<AcpMethod, string | ((world: World) => readonly object[])>> = {
+  initialize: () => [{ protocolVersion: 1 }, { protocolVersion: 'one' }],
+  authenticate: () => [{}, { methodId: 7 }],
+  logout: () => [{ sessionId: 7 }],
+  '$/cancel_request': 'a notification has no answer',
+  'session/cancel': 'a notification has no answer',
+  'session/list': () => [{ cursor: 'no cursor' }, { cwd: 7 }],
+  'session/load': ({ cwd, idle }) => [
+    opening({ cwd }, NO_SESSION.sessionId),
+    { cwd, mcpServers: [], ...NO_TEXT },
+    { ...opening({ cwd }, idle), _meta: { agentproto: { after: -1 } } },
+  ],
+  'session/resume': ({ cwd }) => [opening({ cwd }, NO_SESSION.sessionId), { cwd, mcpServers: [], ...NO_TEXT }],
+  'session/close': () => [NO_SESSION, NO_TEXT],
+  'session/new': ({ cwd }) => [
+    { cwd: 'relative', mcpServers: [], ...ON_ONE },
+    { cwd: `${cwd}/nowhere`, mcpServers: [], ...ON_ONE },
+    { cwd, mcpServers: [], _meta: { agentproto: { on: 'nowhere' } } },
+    { cwd, mcpServers: [], _meta: { agentproto: { on: 'one', mode: 'unknown' } } },
+    { mcpServers: [] },
+  ],
+  'session/prompt': ({ idle }) => [
+    { ...NO_SESSION, prompt: PROMPT },
+    { sessionId: idle, prompt: 'no blocks' },
+    { sessionId: idle, prompt: [] },
+  ],
+  'session/fork': ({ cwd, asking }) => [
+    { ...NO_SESSION, cwd },
+    { ...NO_TEXT, cwd },
+    { sessionId: asking, cwd },
+  ],
+  'session/set_mode': ({ idle }) => [
+    { ...NO_SESSION, modeId: 'plan' },
+    { sessionId: idle, modeId: 'unknown' },
+  ],
+  'session/set_model': ({ idle }) => [{ sessionId: idle, modelId: 'unknown' }],
+  'session/set_config_option': ({ idle }) => [
+    { ...NO_SESSION, configId: 'model', value: 'demo-2' },
+    { sessionId: idle, configId: 'unknown', value: 'x' },
+    { sessionId: idle, configId: 'model', value: 'unknown' },
+    { sessionId: idle, configId: 'model', value: 7 },
+  ],
+  'session/delete': () => [NO_SESSION, NO_TEXT],
+  'session/request_permission': 'the gateway asks it',
+  'elicitation/create': 'the gateway asks it',
+}
+
+async function refusalsIn(world: World): Promise<unknown[]> {
+  const refusals: unknown[] = []
+  for (const [method, paramsOf] of Object.entries(REFUSED))
+    for (const params of typeof paramsOf === 'string' ? [] : paramsOf(world))
+      refusals.push([method, params, await asks(method, () => params)(world).catch(asError)])
+  return refusals
+}
+
+test.each(NETWORK_WIRES)(
+  '17.2 each method of ACP has the same answer, the same refusals and the same updates at another host over %s',
+  { ...needs('nats-server', 'curl'), timeout: 120_000 },
+  async (wire) => {
+    const { owner, other } = await startFleet()
+    const recorded = async (at: Daemon): Promise<unknown> => {
+      const { turns, ...world } = await worldAt(wire, at)
+      const { user, connect: _, abort: __, ...names } = world
+      const answered = await refusalsIn(world)
+      for (const [method, { call }] of Object.entries(CALLS)) {
+        if (method === 'session/list') await agree(owner, other)
+        answered.push([method, await call(world).catch(asError)])
+      }
+      const ends = await Promise.all(turns.map((turn) => turn.catch(asError)))
+      const { asking, questioning, cancelled } = world
+      for (const id of [asking, questioning, cancelled]) answered.push(await user.prompt(id, 'last'))
+      const messages = Object.entries(names).map(([name, id]) => [name, messagesOf(user, id)])
+      return withoutNames({ answered, ends, messages }, names)
+    }
+    const [atOwner, atOther] = [await recorded(owner), await recorded(other)]
+    expect(atOther).toEqual(atOwner)
+    expect(JSON.stringify(atOwner)).toContain('echo: last')
+  },
+)
+
+/** The lists of both hosts are the same: nothing that was asked before is still on its way. */
+const agree = (owner: Daemon, other: Daemon): Promise<void> =>
+  expect.poll(async () => (await listed(other)) === (await listed(owner)), PATIENT).toBe(true)
+
+const asError = (thrown: unknown): unknown => {
+  const { code, message, data } = thrown as { code?: number; message: string; data?: unknown }
+  return { error: { code, message, data } }
+}
+
+/** The updates and requests of a session, in their order. That it has ended may come before it is deleted, or not. */
+const messagesOf = ({ received }: AcpUser, id: string): unknown[] =>
+  received.flatMap((message) => {
+    if (!('method' in message) || JSON.stringify(message).includes('The session has ended')) return []
+    const params = message.params as Record<string, unknown>
+    return params['sessionId'] === id ? [{ method: message.method, params }] : []
+  })
+
+function withoutNames(recording: object, names: Readonly<Record<string, string>>): unknown {
+  let text = JSON.stringify(recording)
+  for (const [name, value] of Object.entries(names)) text = text.replaceAll(value, name)
+  return JSON.parse(
+    text
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replaceAll(/\b[rs]_[0-9a-z]{14,}/g, 'NEW')
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'UUID'),
+  ) as unknown
+}
+
 test.each(NETWORK_WIRES)(
   '17.4 what each method of ACP is while the host of its session is killed, and when it is back, over %s',
   { ...needs('nats-server'), timeout: 180_000 },
   async (wire) => {
     const { owner, other, nextOwner } = await startFleet({ leaseMs: 3_000, keeper: true })
-    const { user, turns, abort, ...rest } = await worldAt(wire, other)
-    const world: World = { user, ...rest }
+    const { turns, ...world } = await worldAt(wire, other)
+    const { user } = world
     await owner.crash()
-    abort()
+    world.abort()
     // Turns whose end only the lost host knows are answered, and the client is told of each session that it has open.
     for (const turn of turns) expect(await outcomeOf(turn)).toEqual(UNREACHABLE)
     const ids = [world.idle, world.busy, world.cancelled, world.asking, world.questioning]
@@ -136,7 +255,7 @@ test.each(NETWORK_WIRES)(
     await expect
       .poll(() => noticesOf(user, world.cancelled), PATIENT)
       .toContainEqual(expect.stringMatching(/^warning: Not cancelled/))
-    for (const [method, { is, call }] of Object.entries(WHEN_AWAY)) {
+    for (const [method, { is, call }] of Object.entries(CALLS)) {
       const outcome = await outcomeOf(call(world))
       expect([method, outcome]).toEqual([method, EXPECTED[is]])
     }

@@ -20,13 +20,17 @@ import { requestMark } from './numbered-events.js'
 export class ClientRequests {
   readonly #link: ClientLink
   readonly #sessionId: string
+  readonly #onUnused: (why: string) => void
   readonly #pending = new Map<string, AbortController>()
+  #isClosed = false
   /** Whether an answer may not have reached the session: its request is asked again. */
   hasUnheard = false
 
-  constructor(link: ClientLink, sessionId: string) {
+  /** @param onUnused Called when an answer of the client does not count, because there was one before it */
+  constructor(link: ClientLink, sessionId: string, onUnused: (why: string) => void) {
     this.#link = link
     this.#sessionId = sessionId
+    this.#onUnused = onUnused
   }
 
   /** Sends a request to the client. @returns false if the client does not support it */
@@ -47,6 +51,7 @@ export class ClientRequests {
   }
 
   close(): void {
+    this.#isClosed = true
     for (const pending of this.#pending.values()) pending.abort()
     this.#pending.clear()
   }
@@ -59,24 +64,37 @@ export class ClientRequests {
   }
 
   async #settle(requestId: string, { method, params, answerOf }: Asking, signal: AbortSignal): Promise<void> {
+    let isAnswered = false
     try {
       const marked = this.#link.numbered ? { ...params, ...requestMark(requestId) } : params
       const answer = answerOf(await this.#link.request(method, marked, signal))
-      if (signal.aborted || this.#link.signal.aborted) return
+      if (signal.aborted || this.#isGone) return
+      isAnswered = true
       await this.#link.sessions.answer(this.#sessionId, requestId, answer)
     } catch (thrown) {
-      // The client disconnected, or another client answered first.
-      if (signal.aborted || this.#link.signal.aborted) return
-      if (isAgentprotoError(thrown) && OVER.has(thrown.code)) return
+      if (this.#isGone) return
+      const code = isAgentprotoError(thrown) ? thrown.code : undefined
+      // The log may have had the other answer sooner than this one was refused: nothing was withdrawn from the client then.
+      if (isAnswered && isOneOf(UNUSED, code)) return this.#onUnused(toAgentprotoError(thrown).message)
+      if (signal.aborted || isOneOf(OVER, code)) return
       // It stays pending: other clients may answer it, and this one may be asked again.
       this.#pending.delete(requestId)
       this.hasUnheard = true
       this.#link.problem(`${method} was not answered: ${toAgentprotoError(thrown).message}`)
     }
   }
+
+  /** The client has left, or has closed the session. */
+  get #isGone(): boolean {
+    return this.#isClosed || this.#link.signal.aborted
+  }
 }
 
-const OVER: ReadonlySet<string> = new Set(['request_resolved', 'request_not_found', 'session_not_found'])
+/** An answer has no answer in ACP: a client that has decided otherwise would believe that it was heard. */
+const UNUSED: readonly string[] = ['request_resolved', 'request_interrupted']
+const OVER: readonly string[] = ['request_not_found', 'session_not_found']
+const isOneOf = (codes: readonly string[], code: string | undefined): boolean =>
+  code !== undefined && codes.includes(code)
 
 /** A request to the client, and what its answer means. */
 interface Asking {

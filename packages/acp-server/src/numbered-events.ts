@@ -29,11 +29,10 @@ export function seenOf(meta: unknown): number {
 }
 
 /** What an answer that opens a session says beside its settings: the last event, and the turn that runs. */
-export const openedAt = ({
-  lastSeq: seq,
-  turn,
-  turnCount,
-}: Session): { readonly _meta: { readonly [OURS]: object } } => ({
+export const openedAt = (
+  { turn, turnCount }: Session,
+  seq: number,
+): { readonly _meta: { readonly [OURS]: object } } => ({
   _meta: { [OURS]: turnCount === 0 || turn.state === 'idle' ? { seq } : { seq, turn: { number: turn.number } } },
 })
 

@@ -143,7 +143,7 @@ export class ServedClient implements ClientLink {
 
   /** Sends no history. */
   resume(sessionId: string, requestId: unknown): Promise<Settings> {
-    return this.#reopen(sessionId, { requestId, before: () => undefined })
+    return this.#reopen(sessionId, { requestId, before: (served) => served.skip() })
   }
 
   async #reopen(sessionId: string, { requestId, before }: Reopening): Promise<Settings> {
@@ -211,8 +211,8 @@ export class ServedClient implements ClientLink {
     })
   }
 
-  #opened({ settings }: ServedSession, session: Session): Settings {
-    return this.numbered ? { ...settings, ...openedAt(session) } : settings
+  #opened({ settings, last }: ServedSession, session: Session): Settings {
+    return this.numbered ? { ...settings, ...openedAt(session, last) } : settings
   }
 
   #beginAfter(requestId: unknown, { id }: ServedSession, begin: () => Promise<void>): void {
@@ -257,7 +257,7 @@ export class ServedClient implements ClientLink {
 interface Reopening {
   readonly requestId: unknown
   /** What the client gets before the answer. */
-  readonly before: (served: ServedSession) => Promise<void> | undefined
+  readonly before: (served: ServedSession) => Promise<void>
 }
 
 const tooManySessions = (openSessions: number): AgentprotoError =>

@@ -25,7 +25,11 @@ import { stopReasonOf, turnEnded } from './rpc-error.js'
 import { eventOf, historyOf } from './session-log.js'
 import { SessionOutput } from './session-output.js'
 import { TextMessages } from './text-messages.js'
+import { TurnCancels } from './turn-cancels.js'
 import { untilAborted } from './until-aborted.js'
+
+/** A lost host has published all but so many of the events that the record of its session counts, in almost every case. */
+const UNPUBLISHED = 1_000
 
 /** What belongs to a prompt beside its content. */
 interface Prompting {
@@ -45,31 +49,38 @@ export class ServedSession {
   readonly #config: ConfigView
   readonly #own = new OwnTurns()
   readonly #leaving = new AbortController()
-  /** The last event that was sent to the client. */
+  /** The last event that was sent to the client, or that it does not want. */
   #last: number
+  /** What is known of the log of a lost host: its last event may be before the one that the record names, or after it. */
+  readonly #isAway: boolean
   /** The last event that the log was read for; it is not read for the same event again. */
   #sought = 0
   #following = false
   /** Settles after the replay, which precedes new events. */
   #replayed: Promise<unknown> = Promise.resolve()
-  /** The interrupt that is being sent, for the prompts so far. */
-  #interrupted: Promise<void> | undefined
-  /** Settles once the interrupted turns have ended. */
-  #interrupting: Promise<unknown> = Promise.resolve()
+  readonly #cancels: TurnCancels
 
-  constructor(link: ClientLink, { id, config, lastSeq }: Session) {
+  constructor(link: ClientLink, { id, config, lastSeq, state }: Session) {
     this.id = id
     this.#link = link
     this.#last = lastSeq
+    this.#isAway = state === 'unreachable'
     const { session } = link.capabilities
-    this.#requests = new ClientRequests(link, id)
+    this.#cancels = new TurnCancels(this.#own, (which) => link.sessions.interrupt(id, which))
     this.#output = new SessionOutput(link, id)
+    const onUnused = (why: string): void => void this.#output.notice('warning', `Your answer does not count: ${why}`)
+    this.#requests = new ClientRequests(link, id, onUnused)
     this.#texts = link.sendJson && new TextMessages(id, link.numbered)
     this.#config = new ConfigView(config, isRecord(session?.configOptions?.boolean))
   }
 
   get settings(): Settings {
     return this.#config.settings()
+  }
+
+  /** The event after which the client gets every one. */
+  get last(): number {
+    return this.#last
   }
 
   /** Sends the history after an event; later updates continue where it ends. */
@@ -81,11 +92,24 @@ export class ServedSession {
 
   async #replay(after: number): Promise<void> {
     const { signal } = this.#leaving
-    for await (const { events, gap } of historyOf(this.#link.sessions, this.id, { after, until: this.#last })) {
+    const until = this.#isAway ? Infinity : this.#last
+    if (after >= until) return
+    // A host may be lost here too: the client gets what could not be read when it follows.
+    this.#last = after
+    for await (const { events, gap, last } of historyOf(this.#link.sessions, this.id, { after, until })) {
       if (gap !== undefined) await this.#output.gap(gap)
       await this.#output.all(events, { handle: (event) => this.#history(event), signal })
       if (signal.aborted) return
+      this.#last = last
     }
+  }
+
+  /** The client does not want the history. */
+  async skip(): Promise<void> {
+    if (!this.#isAway) return
+    this.#last = Math.max(0, this.#last - UNPUBLISHED)
+    for await (const { last } of historyOf(this.#link.sessions, this.id, { after: this.#last, until: Infinity }))
+      this.#last = last
   }
 
   /** Sends what must follow the answer that opened the session, and then every new event. */
@@ -110,7 +134,8 @@ export class ServedSession {
     }
     if (isAway) return
     if (wasAway) void this.#output.notice('info', `The session goes on, on the host ${hostId}`)
-    if (pendingRequests === 0 || !this.#requests.hasUnheard) return
+    // The question of a host that was lost may be in no log that was read.
+    if (pendingRequests === 0 || !(wasAway || this.#requests.hasUnheard)) return
     this.#requests.hasUnheard = false
     void this.#askPending().catch((thrown: unknown) => {
       this.#requests.hasUnheard = true
@@ -128,11 +153,10 @@ export class ServedSession {
    * @throws the refusal of the prompt, or the failure of the turn
    */
   async prompt(content: ContentBlock[], { answered, trace }: Prompting): Promise<PromptResponse> {
-    const interrupting = this.#interrupting
-    this.#interrupted = undefined
+    const cancelled = this.#cancels.beforePrompt()
     const turn = await this.#own.admit(async () => {
       // A cancel that is being sent applies to earlier prompts only.
-      await interrupting
+      await cancelled
       const asked = { prompt: content, whenBusy: 'queue' } as const
       const { turn: number } = await this.#link.sessions.prompt(this.id, asked, trace === undefined ? {} : { trace })
       return number
@@ -145,26 +169,7 @@ export class ServedSession {
 
   /** Ends the client's own turns, running or queued; where it has none, the running turn. */
   interrupt(): Promise<void> {
-    // A client may repeat its cancel: it is the same as long as it is not done.
-    if (this.#interrupted !== undefined) return this.#interrupted
-    const interrupted = this.#interrupt().finally(() => {
-      if (this.#interrupted === interrupted) this.#interrupted = undefined
-    })
-    this.#interrupted = interrupted
-    this.#interrupting = Promise.allSettled([this.#interrupting, interrupted])
-    return interrupted
-  }
-
-  async #interrupt(): Promise<void> {
-    // Includes a prompt that is being sent and has no number yet.
-    await this.#own.admitted()
-    const { numbers } = this.#own
-    if (numbers.length === 0) await this.#link.sessions.interrupt(this.id, {})
-    // The newest first, so that no queued turn starts.
-    for (const turn of numbers.toReversed()) {
-      const { sent } = await this.#link.sessions.interrupt(this.id, { turn })
-      if (sent === false) this.#own.withdrawn(turn)
-    }
+    return this.#cancels.cancel()
   }
 
   /** @throws `not_supported`, `option_invalid`, `mode_unknown` */

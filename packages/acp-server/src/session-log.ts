@@ -5,12 +5,14 @@ import type { AcpSessions } from './acp-host.js'
 const PAGE = 1_000
 
 /** What one read of a log brings. */
-export interface LogPage {
+interface LogPage {
   readonly events: readonly SessionEvent[]
   readonly gap?: EventGap | undefined
+  /** The log is read up to this event. */
+  readonly last: number
 }
 
-/** The events after `after`, up to and including `until`. */
+/** The events after `after`, up to and including `until`, as far as there are any. */
 export async function* historyOf(
   sessions: AcpSessions,
   id: string,
@@ -18,8 +20,8 @@ export async function* historyOf(
 ): AsyncGenerator<LogPage> {
   for (let after = from; after < until;) {
     const { events, nextAfter, gap } = await sessions.eventsPage(id, after, PAGE)
-    yield { events: events.filter(({ seq }) => seq <= until), gap }
-    // The log was truncated meanwhile: there are no more events.
+    yield { events: events.filter(({ seq }) => seq <= until), gap, last: Math.min(nextAfter, until) }
+    // There are no more events: of a lost host's log only a part may be known, and a log may be truncated.
     if (nextAfter <= after) break
     after = nextAfter
   }

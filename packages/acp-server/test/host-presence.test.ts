@@ -145,3 +145,71 @@ test('17.4 a list says which sessions are of a host that is lost', async () => {
   lose()
   expect(await meta()).toEqual({ agentproto: { adapter: 'demo', status: 'running', state: 'unreachable' } })
 })
+
+/** A session of a lost host whose record counts `counted` events, while three of its log can be read. */
+async function lostSession(counted: number) {
+  const { client, sessions, lose, find } = await farSession()
+  const session = sessions.the('s1')
+  for (const text of ['a', 'b', 'c']) session.says({ type: 'text-delta', text })
+  lose()
+  const record = sessions.get.bind(sessions)
+  vi.spyOn(sessions, 'get').mockImplementation(async (id) => ({ ...(await record(id)), lastSeq: counted }))
+  const back = await connectedClient({ sessions, capabilities: NUMBERED })
+  client.leave()
+  return { back, session, find }
+}
+
+const texts = ({ updates }: TestClient): string =>
+  updates.flatMap(({ update }) => ('content' in update ? [(update.content as { text: string }).text] : [])).join('')
+
+const LOAD = { sessionId: 's1', cwd: '/work', mcpServers: [] }
+
+test.each([
+  ['fewer events than can be read', 1],
+  ['more events than can be read', 5],
+])('17.4 the record of a lost host counts %s: who comes back gets each event once', async (_, counted) => {
+  for (const [after, expected] of [
+    [0, 'abc'],
+    [2, 'c'],
+    [3, ''],
+  ] as const) {
+    const { back, session } = await lostSession(counted)
+    const loaded = await back.agent.request('session/load', { ...LOAD, _meta: { agentproto: { after } } })
+    expect(loaded).toMatchObject({ _meta: { agentproto: { seq: 3 } } })
+    expect(texts(back)).toBe(expected)
+    for (const text of ['d', 'e', 'f']) session.says({ type: 'text-delta', text })
+    await until(() => texts(back) === `${expected}def`)
+  }
+})
+
+test.each([1, 5])(
+  '17.4 who resumes a session of a lost host gets no history, and what comes (%i counted)',
+  async (counted) => {
+    const { back, session } = await lostSession(counted)
+    await back.agent.request('session/resume', LOAD)
+    for (const text of ['d', 'e', 'f']) session.says({ type: 'text-delta', text })
+    await until(() => texts(back).endsWith('f'))
+    expect(texts(back)).toBe('def')
+  },
+)
+
+test('17.4 a client that has more events than can be read of a lost host gets none of them again', async () => {
+  const { back, session } = await lostSession(1)
+  await back.agent.request('session/load', { ...LOAD, _meta: { agentproto: { after: 5 } } })
+  for (const text of ['d', 'e', 'f']) session.says({ type: 'text-delta', text })
+  await until(() => texts(back) !== '')
+  expect(texts(back)).toBe('f')
+})
+
+test('17.4 a question that is only in the log of the lost host, before what the client has seen, is asked when the host is back', async () => {
+  const { back, session, find } = await lostSession(3)
+  await back.agent.request('session/load', { ...LOAD, _meta: { agentproto: { after: 5 } } })
+  await until(() => notices(back).length === 1)
+  session.asks('r1', PERMISSION)
+  session.says({ type: 'text-delta', text: 'e' })
+  find()
+  await until(() => back.asked.length === 1)
+  session.says({ type: 'text-delta', text: 'f' })
+  await until(() => texts(back) === 'f')
+  expect(back.asked).toHaveLength(1)
+})

@@ -202,3 +202,32 @@ test('a client that goes away is not kept watching', async () => {
   await until(() => sessions.watchers === 0)
   expect(client.problems).toEqual([])
 })
+
+test.each([true, false])(
+  'a client whose answer comes after that of another is told so (the log is sooner: %s)',
+  async (isSooner) => {
+    const { one, other, sessions } = await two()
+    const turn = prompt(one, 'first')
+    await until(() => sessions.the('s1').busy)
+    sessions.the('s1').asks('r1', {
+      kind: 'permission',
+      toolCall: { type: 'tool-call', toolCallId: 'c1' },
+      options: [],
+    } as never)
+    await until(() => one.asked.length + other.asked.length === 2)
+    vi.spyOn(sessions, 'answer').mockImplementationOnce(async () => {
+      if (isSooner) sessions.the('s1').resolves('r1')
+      await until(() => one.asked[0]?.signal.aborted === isSooner)
+      throw new AgentprotoError('request_resolved', 'The request was answered by somebody')
+    })
+    other.asked[0]?.answer({ outcome: { outcome: 'selected', optionId: 'no' } })
+    await until(() => other.updates.length > 1)
+    expect(shown(other).at(-1)).toEqual({
+      type: 'text',
+      text: '[warning] Your answer does not count: The request was answered by somebody.\n',
+    })
+    sessions.the('s1').ends('end_turn')
+    await turn
+    expect(shown(one)).toEqual([])
+  },
+)

@@ -136,20 +136,21 @@ test('what each package exports', () => {
       MergeWorktreeRequest MergedWorktree NotificationService NotificationState NotificationTest
       NotifyTarget OPERATIONS OUTPUT_CURSOR Operation OutdatedQuery OutputReader PENDING_CHANGES_MAX
       ParamsOf PatchQuery PendingChanges PermissionService PlacedRule PromptAccepted PromptRequest
-      ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader RegistryState
-      RenameRequest RepairFinding RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest
-      RewindFilesRequest RewoundFiles Route SearchHit SearchQuery SearchResult ServiceMethod Services
-      SessionArchive SessionBounds SessionChange SessionChanges SessionFilter SessionPage SessionService
-      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StateName StreamStats TOOLS
-      TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery
-      TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UpdateAgentRequest UsageGroup UsageQuery
-      UsageReport UsageReportRow UsageService WaitingQuery WorktreeRequest WorktreeService addRuleSchema
-      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf budgetSchema configRequestSchema
-      contentBlockSchema coversWorkspace createTokenSchema eventSchema hasEndedBefore isAcpPath isInFolder
-      isWithinBounds isWithinDepth listQuerySchema loopsSchema lostSessionSchema matchesFilter mayUse
-      mcpServerSchema movedSettingsSchema observedAgentSchema operationOf parseWire permissionModeSchema
-      promptRequestSchema promptSchema registryOriginSchema scopeOfRoute sessionSchema spawnAgentSchema
-      toAgentAnswer tokenEnded visibleHosts visibleWorkspaces whileTokenIsValid
+      Prompted ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader
+      RegistryState RenameRequest RepairFinding RepairReport RequestKey RequestPage ResumeRequest
+      ReviewedRequest RewindFilesRequest RewoundFiles Route SearchHit SearchQuery SearchResult
+      ServiceMethod Services SessionArchive SessionBounds SessionChange SessionChanges SessionFilter
+      SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest StateName
+      StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS ToolDefinition ToolInput
+      ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UpdateAgentRequest
+      UsageGroup UsageQuery UsageReport UsageReportRow UsageService WaitingQuery WorktreeRequest
+      WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
+      budgetSchema configRequestSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
+      hasEndedBefore isAcpPath isInFolder isWithinBounds isWithinDepth listQuerySchema loopsSchema
+      lostSessionSchema matchesFilter mayUse mcpServerSchema movedSettingsSchema observedAgentSchema
+      operationOf parseWire permissionModeSchema promptRequestSchema promptSchema registryOriginSchema
+      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer tokenEnded visibleHosts visibleWorkspaces
+      whileTokenIsValid
     @agentproto/contracts/agent
       AGENT_CASE_IDS Abortable AdapterCatalog AdapterOption AdapterSessionPolicy AdapterSummary
       AddressReach AdoptAgent AdoptAgentOptions AdoptedAgent AdoptedProcess AdoptedSession AgentCaseId

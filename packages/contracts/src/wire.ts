@@ -134,6 +134,7 @@ export type {
   EventReader,
   HookStop,
   OutputReader,
+  Prompted,
   Reader,
   RequestKey,
   SessionChange,

@@ -41,6 +41,21 @@ test('a prompt with wait is answered 200 with the finished turn', async () => {
   })
 })
 
+test('a prompt with wait whose end is known with the prompt is not waited for again', async () => {
+  const { call, sessions } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo' })
+  await sessions.prompt('s1', { prompt: 'hello' }, OWNER)
+  const result = await sessions.waitTurn('s1', 1)
+  Object.assign(sessions, {
+    prompt: async () => ({ turn: 1, result }),
+    waitTurn: () => Promise.reject(new Error('waited again')),
+  })
+  const finished = await call('POST', '/sessions/s1/prompt', { prompt: 'hello', wait: true })
+  expect([finished.status, await finished.json()]).toEqual([200, { ok: true, id: 's1', turn: 1, result }])
+  const accepted = await call('POST', '/sessions/s1/prompt', { prompt: 'hello' })
+  expect([accepted.status, await accepted.json()]).toEqual([202, { ok: true, id: 's1', turn: 1 }])
+})
+
 test('F1 a client that stops waiting changes nothing: the turn runs on and ends for everybody else', async () => {
   const { app, call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })

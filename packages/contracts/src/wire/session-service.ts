@@ -58,6 +58,13 @@ export interface RequestKey {
   readonly requestId: string
 }
 
+/** A prompt that was accepted. */
+export interface Prompted {
+  readonly turn: number
+  /** The end of its turn, where the request waits for it and it is known already; `waitTurn` says it in any case. */
+  readonly result?: TurnResult
+}
+
 export interface SessionService {
   /**
    * AIP-46 `POST /sessions/agent`. Resolves when the session is running or, with a `prompt`, when that is
@@ -74,7 +81,7 @@ export interface SessionService {
    * Accepts one prompt: reserves the turn, logs the prompt, sends it.
    * @throws `turn_in_progress`, `session_ended`, `session_starting`, `storage_failed`
    */
-  prompt(id: string, request: PromptRequest, by: Principal): Promise<{ readonly turn: number }>
+  prompt(id: string, request: PromptRequest, by: Principal): Promise<Prompted>
   /** Waits for the end of a turn, also a past one. @throws `turn_not_found`, `cancelled` when `signal` aborts */
   waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult>
   /** Turns that have begun, oldest first: at most 1 000 at a time, those after number `after`. */

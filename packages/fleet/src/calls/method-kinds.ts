@@ -1,4 +1,4 @@
-import type { Principal } from '@agentproto/contracts'
+import type { Clock, Principal } from '@agentproto/contracts'
 import { parseWire, type Reader } from '@agentproto/contracts/wire'
 import type * as z from 'zod'
 import type { Check } from './carried-values.js'
@@ -17,6 +17,7 @@ export interface Acting extends Reading {
 /** A call of another host, with the text that it reads. */
 export interface Incoming extends Acting {
   readonly text: AsyncIterable<string>
+  readonly clock: Clock
 }
 
 /** What a method answers with. */
@@ -77,19 +78,28 @@ export const read = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Rea
 })
 
 export const act = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Acting, R>): ActMethod<A, R> =>
-  acting(args, result, run)
+  acting(args, result, { run, answer: run })
+
+/** As {@link act}, for a method that answers another host with more than a caller at this one. */
+export const actWithAnswer = <A, R>(args: z.ZodType<A>, result: Check<R>, by: Ways<A, Acting, R>): ActMethod<A, R> =>
+  acting(args, result, by)
 
 /** As {@link act}, for a method that reads the text of the call. */
 export const fed = <A, R>(args: z.ZodType<A>, result: Check<R>, run: Run<A, Incoming, R>): ActMethod<A, R, Incoming> =>
-  acting(args, result, run)
+  acting(args, result, { run, answer: run })
 
-const acting = <A, R, C>(args: z.ZodType<A>, result: Check<R>, run: Run<A, C | Incoming, R>): ActMethod<A, R, C> => ({
+interface Ways<A, C, R> {
+  readonly run: Run<A, C, R>
+  readonly answer: Run<A, Incoming, R>
+}
+
+const acting = <A, R, C>(args: z.ZodType<A>, result: Check<R>, { run, answer }: Ways<A, C, R>): ActMethod<A, R, C> => ({
   kind: 'value',
   principal: true,
   args,
   result,
   run,
-  answer: async (own, given, call) => ({ value: await run(own, parsed(args, given), call) }),
+  answer: async (own, given, call) => ({ value: await answer(own, parsed(args, given), call) }),
 })
 
 export const reader = <A, T>(

@@ -9,6 +9,7 @@ import {
   type Interrupted,
   OPERATIONS,
   OUTPUT_CURSOR,
+  type Prompted,
   promptRequestSchema,
   type PruneResult,
   type Reader,
@@ -21,6 +22,7 @@ import {
   type UsageReport,
 } from '@agentproto/contracts/wire'
 import * as z from 'zod'
+import { answerPrompt } from './answer-prompt.js'
 import {
   answerSchema,
   boundsSchema,
@@ -40,6 +42,7 @@ import {
 } from './carried-values.js'
 import {
   act,
+  actWithAnswer,
   type ActMethod,
   fed,
   pieces,
@@ -55,7 +58,8 @@ const args = <const T extends readonly [z.ZodType, ...z.ZodType[]]>(...schemas: 
 
 const on = OPERATIONS
 const jsonOf = (answers: { readonly 200: { readonly schema: z.ZodType } }): z.ZodType => answers[200].schema
-const isPrompted: Check<{ readonly turn: number }> = shaped(z.object({ turn: z.int().min(1) }))
+const turnResult = on['POST /sessions/:id/prompt'].answers[200].schema.shape.result
+const isPrompted: Check<Prompted> = shaped(z.object({ turn: z.int().min(1), result: turnResult.exactOptional() }))
 const isKilled: Check<{ readonly ok: boolean }> = shaped(z.object({ ok: z.boolean() }))
 const within = optional(boundsSchema)
 const turnNumber = z.int().min(0)
@@ -66,12 +70,13 @@ export const METHODS = {
     sessions.spawn(request, by),
   ),
   'sessions.get': read(args(sessionId, within), isSession, ({ sessions }, [id, bounds]) => sessions.get(id, bounds)),
-  'sessions.prompt': act(args(sessionId, promptRequestSchema), isPrompted, ({ sessions }, [id, request], { by }) =>
-    sessions.prompt(id, request, by),
-  ),
+  'sessions.prompt': actWithAnswer(args(sessionId, promptRequestSchema), isPrompted, {
+    run: ({ sessions }, [id, request], { by }) => sessions.prompt(id, request, by),
+    answer: answerPrompt,
+  }),
   'sessions.waitTurn': read(
     args(sessionId, turnNumber),
-    shaped<TurnResult>(on['POST /sessions/:id/prompt'].answers[200].schema.shape.result),
+    shaped<TurnResult>(turnResult),
     ({ sessions }, [id, turn], { signal }) => sessions.waitTurn(id, turn, signal),
   ),
   'sessions.turns': read(

@@ -122,10 +122,10 @@ export class PeerCalls {
     this.#stops.set(id, { method, stop })
     const feed: Feed = { text: new FedText(), taken: undefined, seq: 0 }
     this.#feeds.set(id, feed)
-    const { own, mayRun } = this.#options
+    const { own, clock, mayRun } = this.#options
     try {
       const given = parseJson(text)
-      const request = { method, from, now: this.#now(), given, signal: stop.signal, text: feed.text, mayRun }
+      const request = { method, from, clock, given, signal: stop.signal, text: feed.text, mayRun }
       const { outcome, reader } = await runMethod(own, request)
       this.#finish(call, reader === undefined ? outcome : this.#readers.open(id, reader, outcome))
     } catch (thrown) {

@@ -1,4 +1,4 @@
-import { AgentprotoError, defined, isAgentprotoError, type Principal } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, defined, isAgentprotoError, type Principal } from '@agentproto/contracts'
 import { assertMayUse, boundsOf, OPERATIONS, type Operation, type Reader, tokenEnded } from '@agentproto/contracts/wire'
 import { type Outcome, parseCall } from './call-frame.js'
 import { principalSchema } from './carried-values.js'
@@ -16,8 +16,7 @@ export interface Received {
   readonly given: unknown
   /** The host that signed it. */
   readonly from: string
-  /** Milliseconds since the epoch. */
-  readonly now: number
+  readonly clock: Clock
   readonly signal: AbortSignal
   /** For a method that reads a text. */
   readonly text: AsyncIterable<string>
@@ -39,7 +38,7 @@ export const hasEffect = (name: string): boolean => isCarried(name) && METHODS[n
 
 /** @throws `invalid_request`, `unauthorized`, `forbidden`, and what the service throws */
 export async function runMethod(own: SharedServices, call: Received): Promise<Ran> {
-  const { method: name, signal, text } = call
+  const { method: name, signal, text, clock } = call
   if (!isCarried(name)) throw unknownMethod(name)
   const { args, by: givenBy } = partsOf(call.given)
   const by = METHODS[name].principal ? principalOf(givenBy, call) : READER
@@ -47,7 +46,7 @@ export async function runMethod(own: SharedServices, call: Received): Promise<Ra
     assertOwned(args, call)
     await assertAllowed(own, { name, by, args })
   }
-  return ranOf(await METHODS[name].answer(own, args, { by, signal, text }))
+  return ranOf(await METHODS[name].answer(own, args, { by, signal, text, clock }))
 }
 
 /** A list of own members only: `constructor` is not one of them. */
@@ -69,9 +68,9 @@ function partsOf(given: unknown): { readonly args: readonly unknown[]; readonly 
 const READER: Principal = { type: 'token', name: 'another host', scope: 'read', workspaces: [] }
 
 /** The principal as the other host has checked it, and that host. */
-function principalOf(given: unknown, { from: via, now }: Pick<Received, 'from' | 'now'>): Principal {
+function principalOf(given: unknown, { from: via, clock }: Pick<Received, 'from' | 'clock'>): Principal {
   const { success, data } = principalSchema.safeParse(given)
-  if (success && hasExpired(data, now)) throw tokenEnded()
+  if (success && hasExpired(data, clock.now())) throw tokenEnded()
   if (success) return { ...data, via }
   throw new AgentprotoError('unauthorized', 'The call of another host does not say for whom it is', {
     expected: 'a principal',

@@ -26,11 +26,11 @@ export function sessionHandlers(deps: HttpDeps, streams: Streams) {
     async 'POST /sessions/:id/prompt'({ c, params: { id }, body, by }) {
       if (wantsEventStream(c))
         return streams.answer(c, async () => turnMessages(sessions, id, await sessions.prompt(id, body, by)))
-      const { turn } = await sessions.prompt(id, body, by)
+      const { turn, result: known } = await sessions.prompt(id, body, by)
       if (body.wait !== true) return textReply(JSON.stringify({ ok: true, id, turn }), 202)
       // A client that disconnects changes nothing (F1). The signal of the request would only end this wait, and asking for it
       // costs as much as the rest of the request.
-      const result = await untilTokenEnds(deps, c, (ended) => sessions.waitTurn(id, turn, ended))
+      const result = await untilTokenEnds(deps, c, async (ended) => known ?? sessions.waitTurn(id, turn, ended))
       return { ok: true, id, turn, result }
     },
     'POST /sessions/:id/interrupt': interrupt,

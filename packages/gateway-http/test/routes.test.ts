@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { fakeGateway, OWNER } from './fake-gateway.ts'
 
 test('GET /health returns the version and what the host adds', async () => {
@@ -54,6 +54,20 @@ test('a prompt with wait whose end is known with the prompt is not waited for ag
   expect([finished.status, await finished.json()]).toEqual([200, { ok: true, id: 's1', turn: 1, result }])
   const accepted = await call('POST', '/sessions/s1/prompt', { prompt: 'hello' })
   expect([accepted.status, await accepted.json()]).toEqual([202, { ok: true, id: 's1', turn: 1 }])
+})
+
+test('a prompt that is answered as a stream asks for no end of its turn', async () => {
+  const { call, sessions } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo' })
+  const prompt = vi.spyOn(sessions, 'prompt')
+  const streamed = await call(
+    'POST',
+    '/sessions/s1/prompt',
+    { prompt: 'hello', wait: true },
+    { accept: 'text/event-stream' },
+  )
+  expect(await streamed.text()).toContain('turn-end')
+  expect(prompt.mock.calls.map(([, { wait }]) => wait)).toEqual([false])
 })
 
 test('F1 a client that stops waiting changes nothing: the turn runs on and ends for everybody else', async () => {

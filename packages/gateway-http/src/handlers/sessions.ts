@@ -25,7 +25,10 @@ export function sessionHandlers(deps: HttpDeps, streams: Streams) {
     },
     async 'POST /sessions/:id/prompt'({ c, params: { id }, body, by }) {
       if (wantsEventStream(c))
-        return streams.answer(c, async () => turnMessages(sessions, id, await sessions.prompt(id, body, by)))
+        // The stream is the answer: a host that is asked for the end as well would begin later.
+        return streams.answer(c, async () =>
+          turnMessages(sessions, id, await sessions.prompt(id, { ...body, wait: false }, by)),
+        )
       const { turn, result: known } = await sessions.prompt(id, body, by)
       if (body.wait !== true) return textReply(JSON.stringify({ ok: true, id, turn }), 202)
       // A client that disconnects changes nothing (F1). The signal of the request would only end this wait, and asking for it

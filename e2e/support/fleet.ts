@@ -29,6 +29,8 @@ export interface Fleet {
   readonly otherHome: string
   /** Starts the gateway of host `one` again. */
   readonly nextOwner: () => Promise<Daemon>
+  /** The same of host `two`. */
+  readonly nextOther: () => Promise<Daemon>
 }
 
 /** Resolves when each host hears from the other one. */
@@ -56,7 +58,14 @@ export async function startFleet({
   const [owner, other] = await Promise.all([ownerHome, otherHome].map(start))
   if (owner === undefined || other === undefined) throw new Error('a host is missing')
   for (const { url, token } of [owner, other]) await expect.poll(() => reachableAt(url, token)).toEqual(['one', 'two'])
-  return { owner, other, ownerHome, otherHome, nextOwner: () => start(ownerHome) }
+  return {
+    owner,
+    other,
+    ownerHome,
+    otherHome,
+    nextOwner: () => start(ownerHome),
+    nextOther: () => start(otherHome),
+  }
 }
 
 async function reachableAt(url: string, token: string): Promise<string[]> {

@@ -91,6 +91,30 @@ test.each(NETWORK_WIRES)(
 )
 
 test.each(NETWORK_WIRES)(
+  '17.4 a question is open when the host is killed: a client over %s is asked once on each connection, and the answer counts once',
+  { ...needs('nats-server'), timeout: 180_000 },
+  async (wire) => {
+    const { owner, comeBack, id, cut, users } = await streaming(wire, { keeper: true, words: 'ask a.txt late' })
+    const asked = requestIdOf(users.last())
+    await cut()
+    await owner.crash()
+    const away = await comeBack()
+    const { client } = await users.fleet.nextOwner()
+    // The host may have been killed before it had published the question.
+    await until(() => away.dialogs.length === 1)
+    await until(() => noticesOf(away).some((notice) => notice.startsWith('info: The session goes on')))
+    expect(requestIdOf(away)).toBe(asked)
+    away.dialogs[0]?.answer(ALLOW)
+    await until(() => users.ends().length > 0)
+    expect(users.ends()).toMatchObject([{ turn: 1, stopReason: 'end_turn' }])
+    const events = await allEvents(client, id)
+    await expectEachOnce(users, events)
+    expect(away.dialogs).toHaveLength(1)
+    expect(ofType(events, 'agent-prompt-resolved')).toHaveLength(1)
+  },
+)
+
+test.each(NETWORK_WIRES)(
   '17.4 the host is frozen beyond its lease and back: a client over %s has every event once, and what it was refused meanwhile did not run',
   { ...needs('nats-server'), timeout: 180_000 },
   async (wire) => {

@@ -6,6 +6,7 @@ import {
   isRecord,
   type PermissionRequest,
   type QuestionRequest,
+  type SessionEvent,
   toAgentprotoError,
 } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
@@ -23,7 +24,7 @@ export class ClientRequests {
   readonly #onUnused: (why: string) => void
   readonly #pending = new Map<string, AbortController>()
   #isClosed = false
-  /** Whether an answer may not have reached the session: its request is asked again. */
+  /** Whether a request may be open that the client was not asked, or whose answer may not have reached the session. */
   hasUnheard = false
 
   /** @param onUnused Called when an answer of the client does not count, because there was one before it */
@@ -42,6 +43,11 @@ export class ClientRequests {
     this.#pending.set(requestId, settled)
     void this.#settle(requestId, asking, settled.signal)
     return true
+  }
+
+  /** Looks at an event of the history: a question that is still open when the history ends is asked then. */
+  inHistory({ type }: SessionEvent): void {
+    if (type === 'agent-prompt' || type === 'turn-end') this.hasUnheard = type === 'agent-prompt'
   }
 
   /** The request was answered elsewhere, or its turn is over: withdraws it. */
@@ -89,6 +95,10 @@ export class ClientRequests {
     return this.#isClosed || this.#link.signal.aborted
   }
 }
+
+/** What a client is shown that may not answer, or cannot. */
+export const awaiting = (id: string, request: AgentRequest): string =>
+  `The agent asks${request.kind === 'question' ? `: ${request.message}` : ' for a permission'} (answer with: agentproto sessions answer ${id})`
 
 /** An answer has no answer in ACP: a client that has decided otherwise would believe that it was heard. */
 const UNUSED: readonly string[] = ['request_resolved', 'request_interrupted']

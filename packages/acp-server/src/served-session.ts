@@ -14,7 +14,7 @@ import {
 import type { EventRecord } from '@agentproto/contracts/agent'
 import type { ConfigRequest } from '@agentproto/contracts/wire'
 import type { AcpConnectionState } from './acp-host.js'
-import { ClientRequests } from './client-requests.js'
+import { awaiting, ClientRequests } from './client-requests.js'
 import type { ClientLink } from './client-link.js'
 import { ConfigView } from './config-view.js'
 import type { Settings } from './config-view.js'
@@ -115,13 +115,15 @@ export class ServedSession {
   /** Sends what must follow the answer that opened the session, and then every new event. */
   async begin(session: Session): Promise<void> {
     await this.#output.send(this.#config.opening())
-    if (session.pendingRequests > 0) await this.#askPending()
+    // The record of a lost host may be older than its log.
+    if (session.pendingRequests > 0 || (isLive(session) && this.#requests.hasUnheard)) await this.#askPending()
     if (isLive(session)) this.#follow()
     else this.#awaitRevival()
     if (!this.#leaving.signal.aborted) await this.#link.hosts.add(session, (now, hosts) => this.#present(now, hosts))
   }
 
   async #askPending(): Promise<void> {
+    this.#requests.hasUnheard = false
     for (const { state, requestId, request } of await this.#link.sessions.requests(this.id))
       if (state === 'pending') await this.#ask(requestId, request)
   }
@@ -134,9 +136,9 @@ export class ServedSession {
     }
     if (isAway) return
     if (wasAway) void this.#output.notice('info', `The session goes on, on the host ${hostId}`)
-    // The question of a host that was lost may be in no log that was read.
-    if (pendingRequests === 0 || !(wasAway || this.#requests.hasUnheard)) return
-    this.#requests.hasUnheard = false
+    // A question of a lost host may be in no log that was read, and is counted only some time after the host is back.
+    this.#requests.hasUnheard ||= wasAway
+    if (pendingRequests === 0 || !this.#requests.hasUnheard) return
     void this.#askPending().catch((thrown: unknown) => {
       this.#requests.hasUnheard = true
       this.#link.problem(String(thrown))
@@ -268,6 +270,7 @@ export class ServedSession {
 
   #history(event: SessionEvent): Promise<void> | undefined {
     const { numbered } = this.#link
+    this.#requests.inHistory(event)
     if (event.type === 'turn-end' && numbered) return this.#turnEnded(event)
     if (event.type !== 'error') return this.#output.event(event)
     if (event.turn === undefined || !numbered) return this.#output.notice('error', event.message, event)
@@ -315,6 +318,3 @@ export class ServedSession {
     return outcome.error && this.#output.notice('error', outcome.error.message)
   }
 }
-
-const awaiting = (id: string, request: AgentRequest): string =>
-  `The agent asks${request.kind === 'question' ? `: ${request.message}` : ' for a permission'} (answer with: agentproto sessions answer ${id})`

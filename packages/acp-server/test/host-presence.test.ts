@@ -153,10 +153,12 @@ async function lostSession(counted: number) {
   for (const text of ['a', 'b', 'c']) session.says({ type: 'text-delta', text })
   lose()
   const record = sessions.get.bind(sessions)
-  vi.spyOn(sessions, 'get').mockImplementation(async (id) => ({ ...(await record(id)), lastSeq: counted }))
+  // A record counts a question later than the log has it.
+  const stale = { lastSeq: counted, pendingRequests: 0 }
+  vi.spyOn(sessions, 'get').mockImplementation(async (id) => ({ ...(await record(id)), ...stale }))
   const back = await connectedClient({ sessions, capabilities: NUMBERED })
   client.leave()
-  return { back, session, find }
+  return { back, session, sessions, find }
 }
 
 const texts = ({ updates }: TestClient): string =>
@@ -212,4 +214,26 @@ test('17.4 a question that is only in the log of the lost host, before what the 
   session.says({ type: 'text-delta', text: 'f' })
   await until(() => texts(back) === 'f')
   expect(back.asked).toHaveLength(1)
+})
+
+test('17.4 a question that the log of a lost host has, and its record does not count, is asked once', async () => {
+  const { back, session } = await lostSession(3)
+  session.asks('r1', PERMISSION)
+  await back.agent.request('session/load', { ...LOAD, _meta: { agentproto: { after: 3 } } })
+  await until(() => back.asked.length === 1)
+  session.says({ type: 'text-delta', text: 'f' })
+  await until(() => texts(back) === 'f')
+  expect(back.asked).toHaveLength(1)
+})
+
+test('17.4 a question that the host counts only some time after it is back is asked', async () => {
+  const { back, session, find, sessions } = await lostSession(3)
+  await back.agent.request('session/load', { ...LOAD, _meta: { agentproto: { after: 5 } } })
+  await until(() => notices(back).length === 1)
+  find()
+  await until(() => notices(back).length === 2)
+  session.asks('r1', PERMISSION)
+  sessions.publish('s1')
+  await until(() => back.asked.length === 1)
+  expect(notices(back)).toEqual([AWAY, 'info: The session goes on, on the host far'])
 })

@@ -136,9 +136,8 @@ export class ServedSession {
     }
     if (isAway) return
     if (wasAway) void this.#output.notice('info', `The session goes on, on the host ${hostId}`)
-    // A question of a lost host may be in no log that was read, and is counted only some time after the host is back.
-    this.#requests.hasUnheard ||= wasAway
-    if (pendingRequests === 0 || !this.#requests.hasUnheard) return
+    // The question of a host that was lost may be in no log that was read.
+    if (pendingRequests === 0 || !(wasAway || this.#requests.hasUnheard)) return
     void this.#askPending().catch((thrown: unknown) => {
       this.#requests.hasUnheard = true
       this.#link.problem(String(thrown))

@@ -158,7 +158,7 @@ async function lostSession(counted: number) {
   vi.spyOn(sessions, 'get').mockImplementation(async (id) => ({ ...(await record(id)), ...stale }))
   const back = await connectedClient({ sessions, capabilities: NUMBERED })
   client.leave()
-  return { back, session, sessions, find }
+  return { back, session, find }
 }
 
 const texts = ({ updates }: TestClient): string =>
@@ -224,16 +224,4 @@ test('17.4 a question that the log of a lost host has, and its record does not c
   session.says({ type: 'text-delta', text: 'f' })
   await until(() => texts(back) === 'f')
   expect(back.asked).toHaveLength(1)
-})
-
-test('17.4 a question that the host counts only some time after it is back is asked', async () => {
-  const { back, session, find, sessions } = await lostSession(3)
-  await back.agent.request('session/load', { ...LOAD, _meta: { agentproto: { after: 5 } } })
-  await until(() => notices(back).length === 1)
-  find()
-  await until(() => notices(back).length === 2)
-  session.asks('r1', PERMISSION)
-  sessions.publish('s1')
-  await until(() => back.asked.length === 1)
-  expect(notices(back)).toEqual([AWAY, 'info: The session goes on, on the host far'])
 })

@@ -197,7 +197,8 @@ test.each(NETWORK_WIRES)(
       const answered = await refusalsIn(world)
       for (const [method, { call }] of Object.entries(CALLS)) {
         if (method === 'session/list') await agree(owner, other)
-        answered.push([method, await call(world).catch(asError)])
+        const answer = await call(world).catch(asError)
+        answered.push([method, method === 'session/fork' ? withoutNumber(answer) : answer])
       }
       const ends = await Promise.all(turns.map((turn) => turn.catch(asError)))
       const { asking, questioning, cancelled } = world
@@ -219,6 +220,10 @@ const asError = (thrown: unknown): unknown => {
   const { code, message, data } = thrown as { code?: number; message: string; data?: unknown }
   return { error: { code, message, data } }
 }
+
+/** How far the log of a new session is when it is answered depends on the moment. */
+const withoutNumber = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer).replace(/"seq":\d+/, '"seq":0')) as unknown
 
 /** The updates and requests of a session, in their order. That it has ended may come before it is deleted, or not. */
 const messagesOf = ({ received }: AcpUser, id: string): unknown[] =>

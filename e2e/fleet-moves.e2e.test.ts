@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '@agentproto/client'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { needs } from '../tooling/needs.ts'
 import type { Daemon } from './support/daemon.js'
 import { killKeepers } from './support/end-keeper.js'
@@ -82,7 +82,11 @@ test(
     await expect
       .poll(async () => (await other.client.sessions.get(id)).hostId, { timeout: 30_000, interval: 500 })
       .toBe('two')
-    await other.client.sessions.promptAndWait(id, { prompt: 'and now' })
+    // It may still be taking the session over.
+    await vi.waitFor(() => other.client.sessions.promptAndWait(id, { prompt: 'and now' }), {
+      timeout: 30_000,
+      interval: 500,
+    })
     await expect(alone.client.sessions.prompt(id, { prompt: 'x' })).rejects.toMatchObject({ code: 'host_unreachable' })
     expect(here(id)).toEqual([])
 
